@@ -1,0 +1,3 @@
+module github.com/ambit-sandbox/ambit
+
+go 1.26
