@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"path"
+
+	"github.com/ambit-sandbox/ambit/policy"
+)
+
+// Plan is what a run must enforce.
+type Plan struct {
+	Tree *Tree
+	// Listed is the fate of every listed path, in the policy's order.
+	Listed []Listed
+	// WorkDir is the command's working directory.
+	WorkDir Object
+	Network Network
+	// PrivateTmp is the run's own temporary folder, or empty.
+	PrivateTmp string
+	Limits     policy.Limits
+	// Accept names the items that may stay unenforced.
+	Accept map[string]bool
+}
+
+// Network is what the plan allows of the network.
+type Network string
+
+const (
+	NoNetwork   Network = "none"
+	OpenNetwork Network = "open"
+)
+
+// Compile makes the plan of a resolved policy. tmp is the run's private
+// temporary folder, or empty. The error is a *[PathError] for a path that the
+// policy can't do without.
+func Compile(r *policy.Resolved, tmp string, host Resolver) (*Plan, error) {
+	p := &Plan{Network: NoNetwork, PrivateTmp: tmp, Limits: r.Limits, Accept: map[string]bool{}}
+	if r.AllowNetwork {
+		p.Network = OpenNetwork
+	}
+	for _, a := range r.Accept {
+		p.Accept[a] = true
+	}
+	c := compiler{host: host, strict: r.Strict}
+	for _, rule := range r.Rules {
+		if err := c.place(rule); err != nil {
+			return nil, err
+		}
+	}
+	if err := c.placeWorkDir(r.WorkDir, p); err != nil {
+		return nil, err
+	}
+	p.Tree = c.tree()
+	p.Listed = c.listed
+	if n := p.Tree.Find(p.WorkDir.Path); n.Mode == None {
+		return nil, &PathError{Rule: n.Rule, Reason: "it closes the working directory " + p.WorkDir.Path + "; choose another one or unblock it"}
+	}
+	return p, nil
+}
+
+// compiler gathers what the listed paths say of each place.
+type compiler struct {
+	host   Resolver
+	strict bool
+	listed []Listed
+	places []place
+	known  map[string]Object
+}
+
+// place is one statement on one canonical name.
+type place struct {
+	path string
+	rule policy.PathRule
+}
+
+// place puts a listed path into the plan, under its canonical name and, for
+// a block, also under the name the user wrote: where that runs through a
+// symbolic link, the link may be replaced later by what it must not become.
+func (c *compiler) place(rule policy.PathRule) error {
+	obj, err := c.host.Resolve(rule.Path)
+	l := Listed{PathRule: rule, Canonical: obj.Path, Status: Enforced}
+	grant := rule.Kind == policy.Read || rule.Kind == policy.Write
+	switch {
+	case err != nil && !grant:
+		// Dropping a block would be weaker than asked for; keeping it under
+		// a name that may not be the object's own would be a guess.
+		return &PathError{rule, "it can't be looked up, so what to close is not known", err}
+	case err != nil:
+		l.Status, l.Err, l.Canonical = Unreadable, err, path.Clean(rule.Path)
+	case !obj.Exists:
+		l.Status = Missing
+	}
+	if l.Status != Enforced && c.strict && !rule.Builtin {
+		return &PathError{rule, "it is " + string(l.Status) + " (strict mode)", l.Err}
+	}
+	if l.Status == Enforced || !rule.Builtin {
+		c.listed = append(c.listed, l)
+	}
+	if l.Status == Enforced || !grant {
+		c.add(obj, rule)
+	}
+	if name := path.Clean(rule.Path); !grant && name != obj.Path {
+		c.add(Object{Path: name}, rule)
+	}
+	return nil
+}
+
+func (c *compiler) add(obj Object, rule policy.PathRule) {
+	if c.known == nil {
+		c.known = map[string]Object{}
+	}
+	c.places = append(c.places, place{obj.Path, rule})
+	if old, seen := c.known[obj.Path]; !seen || !old.Exists {
+		c.known[obj.Path] = obj
+	}
+}
+
+// placeWorkDir makes the working directory usable: readable, unless a rule
+// covers it already. Nothing is granted on its parent.
+func (c *compiler) placeWorkDir(dir string, p *Plan) error {
+	rule := policy.PathRule{Path: dir, Kind: policy.Read, Origin: "work_dir", Builtin: true}
+	obj, err := c.host.Resolve(dir)
+	switch {
+	case err != nil:
+		return &PathError{rule, "it can't be looked up", err}
+	case !obj.Exists:
+		return &PathError{rule, "it does not exist", nil}
+	case !obj.Dir:
+		return &PathError{rule, "it is not a folder", nil}
+	}
+	p.WorkDir = obj
+	c.add(obj, rule)
+	return nil
+}
+
+// tree decides the mode of every place that a statement names.
+func (c *compiler) tree() *Tree {
+	at := map[string][]policy.PathRule{}
+	for _, pl := range c.places {
+		at[pl.path] = append(at[pl.path], pl.rule)
+	}
+	nodes := make([]Node, 0, len(at))
+	for name := range at {
+		mode, rule := decide(name, at)
+		nodes = append(nodes, Node{Path: name, Mode: mode, Rule: rule, Object: c.known[name]})
+	}
+	return newTree(nodes)
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package hostpath answers the plan's questions about this host's paths.
+package hostpath
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"strings"
+	"syscall"
+
+	"github.com/ambit-sandbox/ambit/internal/plan"
+	"github.com/ambit-sandbox/ambit/internal/sys"
+)
+
+// Resolver asks the kernel. It pins the object first and asks for the name
+// of what it pinned, so that name and inode are of one object.
+type Resolver struct {
+	cwd string
+}
+
+// New returns a resolver for this process's view of the file system.
+func New() *Resolver {
+	cwd, err := os.Getwd()
+	if err != nil {
+		cwd = ""
+	}
+	return &Resolver{cwd: cwd}
+}
+
+// maxLinks is how many symbolic links the kernel follows in one name
+// (path_resolution(7)).
+const maxLinks = 40
+
+// Resolve implements [plan.Resolver]. The name goes to the kernel as it is:
+// ".." behind a symbolic link is not what a lexical clean-up makes of it.
+func (r *Resolver) Resolve(name string) (plan.Object, error) {
+	if len(name) > 1 {
+		name = strings.TrimRight(name, "/")
+	}
+	if name == "" {
+		name = "/"
+	}
+	return r.resolve(name, maxLinks)
+}
+
+// resolve names what does not exist after its nearest folder that does, and
+// a link that leads nowhere after the link's target.
+func (r *Resolver) resolve(name string, links int) (plan.Object, error) {
+	obj, err := r.pin(name)
+	if !errors.Is(err, syscall.ENOENT) {
+		return obj, err
+	}
+	dir, base := path.Split(name)
+	if links == 0 || base == "" || base == ".." || base == "." {
+		return plan.Object{}, err
+	}
+	up, err := r.resolve(strings.TrimRight(dir, "/")+"/", links-1)
+	if err != nil {
+		return plan.Object{}, err
+	}
+	target, err := os.Readlink(path.Join(up.Path, base))
+	if err != nil {
+		return plan.Object{Path: path.Join(up.Path, base)}, nil
+	}
+	if !path.IsAbs(target) {
+		target = up.Path + "/" + target
+	}
+	return r.resolve(target, links-1)
+}
+
+// pin opens name without any access to its content and describes it.
+func (r *Resolver) pin(name string) (plan.Object, error) {
+	fd, err := sys.OpenPath(name)
+	if errors.Is(err, syscall.EACCES) && r.cwd != "" && (name == r.cwd || strings.HasPrefix(name, r.cwd+"/")) {
+		// A folder on the way to the working directory is closed to us, but
+		// we stand in it already.
+		fd, err = sys.OpenPath("." + strings.TrimPrefix(name, r.cwd))
+	}
+	if err != nil {
+		return plan.Object{}, err
+	}
+	defer func() { _ = syscall.Close(fd) }()
+	return Describe(fd)
+}
+
+// Describe names the object behind an O_PATH descriptor.
+func Describe(fd int) (plan.Object, error) {
+	var st syscall.Stat_t
+	if err := syscall.Fstat(fd, &st); err != nil {
+		return plan.Object{}, os.NewSyscallError("fstat", err)
+	}
+	name, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", fd))
+	if err != nil {
+		return plan.Object{}, fmt.Errorf("cannot learn a path's canonical name from /proc/self/fd (is /proc mounted?): %w", err)
+	}
+	// Removed objects read "name (deleted)", unreachable ones have no
+	// leading slash (proc_pid_fd(5), d_path in fs/d_path.c).
+	if st.Nlink == 0 || !path.IsAbs(name) {
+		return plan.Object{}, &os.PathError{Op: "resolve", Path: name, Err: syscall.ESTALE}
+	}
+	kind := st.Mode & syscall.S_IFMT
+	return plan.Object{
+		Path: name, Exists: true,
+		Dir:     kind == syscall.S_IFDIR,
+		Special: kind != syscall.S_IFDIR && kind != syscall.S_IFREG,
+		Dev:     uint64(st.Dev), Ino: st.Ino,
+	}, nil
+}

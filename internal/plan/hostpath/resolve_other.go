@@ -1,0 +1,24 @@
+//go:build !linux
+
+// SPDX-License-Identifier: Apache-2.0
+
+// Package hostpath answers the plan's questions about this host's paths.
+package hostpath
+
+import (
+	"errors"
+	"path/filepath"
+
+	"github.com/ambit-sandbox/ambit/internal/plan"
+)
+
+// Resolver is not available on this system.
+type Resolver struct{}
+
+// New returns a resolver whose every answer is an error.
+func New() *Resolver { return &Resolver{} }
+
+// Resolve implements [plan.Resolver]: it always fails.
+func (*Resolver) Resolve(name string) (plan.Object, error) {
+	return plan.Object{}, errors.New("cannot resolve " + filepath.Clean(name) + ": this system is not supported")
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"fmt"
+
+	"github.com/ambit-sandbox/ambit/policy"
+)
+
+// Object is what a listed path turned out to be on the host.
+type Object struct {
+	// Path is the canonical name. Of a path that does not exist it is the
+	// canonical name of the longest part that does, and the rest.
+	Path string
+	// Exists is false for a name that nothing stands under yet.
+	Exists bool
+	// Dir says that it is a folder; what is neither folder nor regular file
+	// (a device, a socket, a FIFO) has Special set.
+	Dir, Special bool
+	// Dev and Ino identify the inode, so that a later look at the same name
+	// can tell whether it is still the same object.
+	Dev, Ino uint64
+}
+
+// Resolver names file objects canonically. It answers from the host, or in
+// tests from a table.
+type Resolver interface {
+	// Resolve follows symbolic links and returns what stands at path. A
+	// missing object is an answer, not an error; an error means that the
+	// host would not say (no search permission, a loop of links).
+	Resolve(path string) (Object, error)
+}
+
+// Listed is the fate of one listed path.
+type Listed struct {
+	policy.PathRule
+	// Canonical is the name under which the rule is enforced.
+	Canonical string
+	// Status says what became of it.
+	Status Status
+	// Err says why, where Status is Unreadable.
+	Err error
+}
+
+// Status is the fate of a listed path.
+type Status string
+
+const (
+	// Enforced: the path exists and its rule is in the tree.
+	Enforced Status = "enforced"
+	// Missing: nothing stands there. A block still holds for the name; a
+	// grant has nothing to be attached to.
+	Missing Status = "missing"
+	// Unreadable: the host would not say what stands there.
+	Unreadable Status = "unreadable"
+)
+
+// PathError is a listed path that stops the plan: a block that can't be
+// placed, or any trouble in strict mode.
+type PathError struct {
+	Rule   policy.PathRule
+	Reason string
+	Err    error
+}
+
+func (e *PathError) Error() string {
+	s := fmt.Sprintf("cannot use %s path %q from %s: %s", e.Rule.Kind, e.Rule.Path, e.Rule.Origin, e.Reason)
+	if e.Err != nil {
+		s += ": " + e.Err.Error()
+	}
+	return s
+}
+
+func (e *PathError) Unwrap() error { return e.Err }
