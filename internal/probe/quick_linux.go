@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package probe
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/ambit-sandbox/ambit/internal/sys"
+)
+
+// Quick returns the facts that a run needs. It makes about ten system calls
+// that change nothing, which takes some microseconds, and remembers nothing.
+//
+// What could not be found out is a fact with the verdict Unknown, not an
+// error: an error means that this is not a system that can be asked at all.
+func Quick() (*Facts, error) { return thisHost().quick() }
+
+// thisHost asks the running kernel.
+func thisHost() host {
+	return host{
+		release:        sys.KernelRelease,
+		landlockABI:    sys.LandlockABI,
+		landlockErrata: sys.LandlockErrata,
+		filterFlags:    sys.SeccompTryFlags,
+		actionAvail:    sys.SeccompActionAvail,
+		notifSizes:     kernelNotifSizes,
+		effectiveCaps:  sys.EffectiveCaps,
+		readFile:       readSmallFile,
+	}
+}
+
+func (h host) quick() (*Facts, error) {
+	release, err := h.release()
+	if err != nil {
+		return nil, fmt.Errorf("cannot identify the kernel: %w", err)
+	}
+	f := &Facts{Kernel: release}
+	h.landlock(f)
+	h.seccomp(f)
+	h.ptrace(f)
+	return f, nil
+}
+
+func kernelNotifSizes() (NotifSizes, error) {
+	s, err := sys.SeccompNotifSizes()
+	return NotifSizes{int(s.Notif), int(s.Resp), int(s.Data)}, err
+}
+
+// readSmallFile reads a file of /proc or /sys, of which 4 KiB are enough.
+func readSmallFile(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	var buf [4096]byte
+	n, err := f.Read(buf[:])
+	if n > 0 {
+		return string(buf[:n]), nil
+	}
+	return "", err
+}
