@@ -11,8 +11,8 @@ type host struct {
 	landlockABI    func() (int, error)
 	landlockErrata func() (uint32, error)
 	filterFlags    func(flags uintptr) error // nil: the kernel knows them
-	actionAvail    func(action uint32) error
 	notifSizes     func() (NotifSizes, error)
 	effectiveCaps  func() (uint64, error)
 	readFile       func(path string) (string, error)
+	exists         func(path string) error // nil: something stands under that name
 }

@@ -27,7 +27,7 @@ func (h host) ptrace(f *Facts) {
 func (h host) ptraceScope() (PtraceScope, error) {
 	text, err := h.readFile(yamaFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		if _, err := h.readFile("/proc/sys/kernel/osrelease"); err != nil {
+		if err := h.exists("/proc/sys/kernel"); err != nil {
 			return PtraceScopeUnknown, err
 		}
 		return PtraceScopeAbsent, nil

@@ -4,7 +4,7 @@ package probe
 
 import (
 	"fmt"
-	"os"
+	"syscall"
 
 	"github.com/ambit-sandbox/ambit/internal/sys"
 )
@@ -23,10 +23,10 @@ func thisHost() host {
 		landlockABI:    sys.LandlockABI,
 		landlockErrata: sys.LandlockErrata,
 		filterFlags:    sys.SeccompTryFlags,
-		actionAvail:    sys.SeccompActionAvail,
 		notifSizes:     kernelNotifSizes,
 		effectiveCaps:  sys.EffectiveCaps,
-		readFile:       readSmallFile,
+		readFile:       sys.ReadSmallFile,
+		exists:         exists,
 	}
 }
 
@@ -47,17 +47,4 @@ func kernelNotifSizes() (NotifSizes, error) {
 	return NotifSizes{int(s.Notif), int(s.Resp), int(s.Data)}, err
 }
 
-// readSmallFile reads a file of /proc or /sys, of which 4 KiB are enough.
-func readSmallFile(path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	var buf [4096]byte
-	n, err := f.Read(buf[:])
-	if n > 0 {
-		return string(buf[:n]), nil
-	}
-	return "", err
-}
+func exists(path string) error { return syscall.Access(path, 0) }

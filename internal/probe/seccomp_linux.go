@@ -10,20 +10,23 @@ import (
 )
 
 // seccomp fills in what filters can do here, without installing one.
+//
+// The usual answer comes from a single question: a kernel that takes both
+// flags has everything older than them too. Only where it doesn't is each
+// asked apart.
 func (h host) seccomp(f *Facts) {
-	f.SeccompFilter = seccompResult(FeatSeccompFilter, h.filterFlags(0))
-
-	err := h.actionAvail(sys.SeccompActUserNotif)
-	if err == nil {
-		f.NotifSizes, err = h.notifSizes()
+	both := h.filterFlags(sys.SeccompNewListener | sys.SeccompWaitKillableRecv)
+	filter, notif := both, both
+	if both != nil {
+		filter = h.filterFlags(0)
+		notif = h.filterFlags(sys.SeccompNewListener)
 	}
-	if err == nil {
-		err = h.filterFlags(sys.SeccompNewListener)
+	if notif == nil {
+		f.NotifSizes, notif = h.notifSizes()
 	}
-	f.UserNotif = seccompResult(FeatUserNotif, err)
-
-	err = h.filterFlags(sys.SeccompNewListener | sys.SeccompWaitKillableRecv)
-	f.WaitKillable = seccompResult(FeatWaitKillable, err)
+	f.SeccompFilter = seccompResult(FeatSeccompFilter, filter)
+	f.UserNotif = seccompResult(FeatUserNotif, notif)
+	f.WaitKillable = seccompResult(FeatWaitKillable, both)
 }
 
 // seccompResult reads seccomp(2)'s answer to a question. EINVAL and

@@ -9,12 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Flags of seccomp(SECCOMP_SET_MODE_FILTER) and filter actions, for
-// SeccompTryFlags and SeccompActionAvail.
+// Flags of seccomp(SECCOMP_SET_MODE_FILTER), for SeccompTryFlags.
 const (
 	SeccompNewListener      = unix.SECCOMP_FILTER_FLAG_NEW_LISTENER
 	SeccompWaitKillableRecv = unix.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
-	SeccompActUserNotif     = unix.SECCOMP_RET_USER_NOTIF
 )
 
 // NotifSizes are the sizes in bytes of the user-notification structures as
@@ -48,15 +46,6 @@ func SeccompTryFlags(flags uintptr) error {
 		return nil
 	}
 	return os.NewSyscallError("seccomp", err)
-}
-
-// SeccompActionAvail returns nil if the kernel knows this filter action, and
-// EOPNOTSUPP if it does not (since Linux 4.14).
-func SeccompActionAvail(action uint32) error {
-	if err := seccomp(unix.SECCOMP_GET_ACTION_AVAIL, 0, unsafe.Pointer(&action)); err != 0 {
-		return os.NewSyscallError("seccomp", err)
-	}
-	return nil
 }
 
 // SeccompNotifSizes returns the kernel's sizes of the notification
