@@ -114,8 +114,9 @@ const (
 
 // PathRule is one listed path after resolution.
 type PathRule struct {
-	// Path is absolute and lexically clean. It may hold any byte but NUL,
-	// and may still be or contain a symbolic link.
+	// Path is absolute, without doubled slashes, "." and a slash at the end.
+	// It may hold any byte but NUL, be or contain a symbolic link, and, if it
+	// came from a flag, hold "..": only a walk on the host can resolve both.
 	Path string
 	Kind Kind
 	// Origin is the name of the layer that listed it.
@@ -130,6 +131,7 @@ type PathRule struct {
 type Resolved struct {
 	Rules        []PathRule // in order of the layers
 	WorkDir      string     // absolute
+	TmpDir       string     // the private temporary folder; empty without one
 	AllowNetwork bool
 	PrivateTmp   bool
 	Strict       bool
@@ -139,10 +141,10 @@ type Resolved struct {
 	Accept       []string // sorted, without doubles
 }
 
-// Vars are the values that path fields may refer to, as "~" at the start, or
-// as ${HOME}, ${WORK_DIR} and ${TMPDIR} anywhere.
+// Vars are the values that path fields may start with, as "~" or ${HOME},
+// ${WORK_DIR} and ${TMPDIR}. Each is absolute, or empty if it is unknown.
 type Vars struct {
-	Home    string // absolute; empty: unknown, "~" is then an error
-	WorkDir string // absolute; the default of Policy.WorkDir
-	TmpDir  string // absolute; the private temporary folder, or empty
+	Home    string // the home of the caller
+	WorkDir string // the default of Policy.WorkDir
+	TmpDir  string // the private temporary folder, made or to be made
 }
