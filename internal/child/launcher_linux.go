@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package child
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"sync"
+	"syscall"
+
+	"github.com/ambit-sandbox/ambit/internal/sys"
+)
+
+// The descriptors that the launcher inherits beside stdin, stdout and stderr.
+const (
+	fdSpec = 3 + iota
+	fdControl
+	fdWorkDir
+	fdRuleset
+	fdGuardRuleset // only with Spec.GuardDomain
+)
+
+// Arg is the argument that makes this binary the launcher.
+const Arg = "__launch"
+
+// Dispatch runs the launcher if args (os.Args) ask for it, and then does not
+// return. Programs that run commands call it first thing in main.
+func Dispatch(args []string) {
+	if len(args) == 2 && args[1] == Arg {
+		os.Exit(Main())
+	}
+}
+
+// Main is the launcher. Its own exit status means nothing: what happened went
+// over the control connection.
+func Main() int {
+	// The command is a child of this thread, for its parent-death signal and
+	// for the Landlock domain it inherits; so the thread must stay.
+	runtime.LockOSThread()
+	spec, err := readSpec()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "ambit: cannot run the launcher: it is started by ambit itself:", err)
+		return 125
+	}
+	l := &launcher{spec: spec, gone: make(chan struct{})}
+	if err := l.run(); err != nil {
+		var s *StepError
+		if errors.As(err, &s) {
+			l.send(message{kind: msgStep, number: errnoOf(err), text: s.Step + "\x00" + s.Object})
+		}
+	}
+	l.removeTmp()
+	return 0
+}
+
+func readSpec() (*Spec, error) {
+	sealed, err := sys.IsSealed(fdSpec)
+	if err != nil {
+		return nil, err
+	}
+	if !sealed {
+		return nil, errors.New("the spec can still be changed")
+	}
+	f := os.NewFile(fdSpec, "spec")
+	defer func() { _ = f.Close() }()
+	b, err := io.ReadAll(io.NewSectionReader(f, 0, 1<<30))
+	if err != nil {
+		return nil, err
+	}
+	return Decode(b)
+}
+
+func errnoOf(err error) uint32 {
+	var e syscall.Errno
+	if errors.As(err, &e) {
+		return uint32(e)
+	}
+	return uint32(syscall.EINVAL)
+}
+
+// launcher is the state of one run.
+type launcher struct {
+	spec   *Spec
+	parent int
+	// scoped says that this thread's signals reach the command's tree only.
+	scoped bool
+	gone   chan struct{} // closed when the supervisor is
+
+	mu    sync.Mutex
+	pid   int  // the command's
+	ended bool // it was reaped: its pid may be another process's
+}
+
+func (l *launcher) send(m message) { _ = sys.Send(fdControl, m.encode()) }
+
+func (l *launcher) run() error {
+	l.parent = os.Getppid()
+	l.holdSignals()
+	if err := sys.BecomeSubreaper(); err != nil {
+		return &StepError{"become the subreaper", "", err}
+	}
+	if err := l.enterGuardDomain(); err != nil {
+		return err
+	}
+	prog, err := buildProgram(l.spec)
+	if err != nil {
+		return &StepError{"prepare the command", "", err}
+	}
+	started, err := l.fork(prog)
+	if err != nil {
+		return err
+	}
+	if started {
+		l.send(message{kind: msgStarted, number: uint32(l.pid)})
+	}
+	go l.listen()
+	l.reap(started)
+	return nil
+}
+
+// holdSignals keeps the launcher alive through what a terminal or the caller
+// sends to the whole process group; the command gets the same signals itself.
+// They are caught, not ignored: exec resets a handler, and would pass an
+// ignored signal on to the command.
+func (l *launcher) holdSignals() {
+	var held []os.Signal
+	for _, s := range []syscall.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM,
+		syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM, syscall.SIGPIPE} {
+		if !signal.Ignored(s) {
+			held = append(held, s)
+		}
+	}
+	signal.Notify(make(chan os.Signal, 1), held...)
+}
+
+// fork starts the command and reports whether its execve succeeded.
+func (l *launcher) fork(prog *program) (bool, error) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return false, &StepError{"pipe", "", err}
+	}
+	defer func() { _ = r.Close() }()
+	pid, err := sys.ForkSteps(prog.steps, int(w.Fd()))
+	_ = w.Close()
+	if err != nil {
+		return false, &StepError{"fork", "", err}
+	}
+	l.pid = pid
+	f, failed, err := readReport(r)
+	switch {
+	case err != nil:
+		return false, &StepError{"read the child's report", "", err}
+	case failed:
+		l.send(prog.failure(f))
+		return false, nil
+	}
+	return true, nil
+}
+
+// listen serves the supervisor until its end of the connection is gone.
+func (l *launcher) listen() {
+	defer close(l.gone)
+	buf := make([]byte, maxMessage)
+	for {
+		n, _, err := sys.Receive(fdControl, buf)
+		if n == 0 || err != nil {
+			return
+		}
+		if m, err := decodeMessage(buf[:n]); err == nil && m.kind == msgSignal {
+			l.signal(syscall.Signal(m.number))
+		}
+	}
+}
+
+func (l *launcher) signal(s syscall.Signal) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.ended {
+		_ = sys.Kill(l.pid, s)
+	}
+}
+
+func (l *launcher) removeTmp() {
+	if l.spec.Tmp != "" {
+		_ = RemoveTmp(l.spec.Tmp)
+	}
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package child
+
+import (
+	"os"
+	"syscall"
+
+	"github.com/ambit-sandbox/ambit/internal/child/softlimit"
+	"github.com/ambit-sandbox/ambit/internal/sys"
+)
+
+// program is the list of calls that the forked child makes, with the name of
+// each for the error it may report.
+type program struct {
+	steps []sys.Step
+	names []stepName
+}
+
+type stepName struct{ step, object string }
+
+func (p *program) add(name string, s sys.Step) { p.addFor(name, "", s) }
+
+func (p *program) addFor(name, object string, s sys.Step) {
+	p.steps = append(p.steps, s)
+	p.names = append(p.names, stepName{name, object})
+}
+
+// buildProgram orders the steps. Each narrows what the next may do, so the
+// order is part of the design:
+//
+//   - limits first, since raising one back needs a capability;
+//   - the working directory while nothing is restricted yet;
+//   - capabilities before no_new_privs and Landlock: what is not held can't
+//     be used to get around either;
+//   - Landlock before the filter, which then need not allow for it;
+//   - the filter last but for the calls that every process may make: marking
+//     descriptors, the parent-death signal (Landlock and capset reset it when
+//     credentials change: commit_creds, kernel/cred.c), and execve.
+func buildProgram(s *Spec) (*program, error) {
+	p := &program{}
+	for _, l := range append(inheritedLimits(), s.Limits...) {
+		p.add("set resource limit", sys.StepRlimit(l.Resource, l.Soft, l.Hard))
+	}
+	p.add("enter the working directory", sys.StepChdir(fdWorkDir))
+	if err := p.dropPrivileges(); err != nil {
+		return nil, err
+	}
+	p.add("set no_new_privs", sys.StepNoNewPrivs())
+	p.add("landlock_restrict_self", sys.StepLandlock(fdRuleset, s.RestrictFlags))
+	p.addFilter(s)
+	p.add("close descriptors", sys.StepCloseOnExec(3))
+	p.add("set the parent-death signal", sys.StepParentDeath(syscall.SIGKILL))
+	for _, file := range s.Files {
+		exec, err := sys.StepExec(file, s.Argv, s.Env)
+		if err != nil {
+			return nil, err
+		}
+		p.addFor(stepExec, file, exec)
+	}
+	return p, nil
+}
+
+// stepExec names the steps whose failure is the command's, not the sandbox's.
+const stepExec = "execve"
+
+// dropPrivileges empties every capability set. The bounding set and the
+// securebits can be changed only with CAP_SETPCAP; without it the process
+// holds nothing that exec under no_new_privs could raise again.
+func (p *program) dropPrivileges() error {
+	held, err := sys.EffectiveCaps()
+	if err != nil {
+		return err
+	}
+	p.add("clear ambient capabilities", sys.StepClearAmbient())
+	if held&(1<<sys.CapSetpcap) != 0 {
+		for c := sys.LastCap(); c >= 0; c-- {
+			p.add("drop a capability from the bounding set", sys.StepDropBounding(c))
+		}
+		p.add("lock securebits", sys.StepLockSecurebits())
+	}
+	p.add("drop capabilities", sys.StepDropCapabilities())
+	return nil
+}
+
+// addFilter installs the filter and sends its listener, if it has one, to
+// the supervisor. The child does not wait for an answer: its first brokered
+// call does.
+func (p *program) addFilter(s *Spec) {
+	if s.FilterFlags&sys.SeccompNewListener == 0 {
+		p.add("seccomp", sys.StepSeccomp(s.Filter, uintptr(s.FilterFlags), nil))
+		return
+	}
+	send, cell := sys.StepSendFD(fdControl, message{kind: msgListener}.encode())
+	p.add("seccomp", sys.StepSeccomp(s.Filter, uintptr(s.FilterFlags), cell))
+	p.add("hand over the listener", send)
+}
+
+// inheritedLimits gives the command the caller's limit of open files back,
+// and none of memory dumps: the kernel writes those wherever core_pattern
+// says, outside of any policy (core(5)).
+func inheritedLimits() []Rlimit {
+	limits := []Rlimit{{Resource: syscall.RLIMIT_CORE}}
+	if soft, hard, ok := softlimit.Nofile(); ok {
+		limits = append(limits, Rlimit{syscall.RLIMIT_NOFILE, soft, hard})
+	}
+	return limits
+}
+
+// failure turns what the forked child reported into a message.
+func (p *program) failure(f sys.StepFailure) message {
+	n := p.names[f.Index]
+	if n.step == stepExec {
+		return message{kind: msgExec, number: uint32(f.Errno), text: n.object}
+	}
+	return message{kind: msgStep, number: uint32(f.Errno), text: n.step + "\x00" + n.object}
+}
+
+// readReport waits until the forked child has either executed the command
+// (the pipe ends) or reported a failed step.
+func readReport(r *os.File) (f sys.StepFailure, failed bool, err error) {
+	buf := make([]byte, 8)
+	n, err := r.Read(buf)
+	if n == 0 {
+		return f, false, nil
+	}
+	if n != len(buf) {
+		return f, false, err
+	}
+	le := func(b []byte) int32 { return int32(b[0]) | int32(b[1])<<8 | int32(b[2])<<16 | int32(b[3])<<24 }
+	return sys.StepFailure{Index: le(buf), Errno: le(buf[4:])}, true, nil
+}
