@@ -23,8 +23,8 @@ type Resolver struct {
 
 // New returns a resolver for this process's view of the file system.
 func New() *Resolver {
-	cwd, err := os.Getwd()
-	if err != nil {
+	cwd, err := syscall.Getwd() // the kernel's name, not $PWD's
+	if err != nil || !path.IsAbs(cwd) {
 		cwd = ""
 	}
 	return &Resolver{cwd: cwd}
@@ -71,12 +71,16 @@ func (r *Resolver) resolve(name string, links int) (plan.Object, error) {
 	return r.resolve(target, links-1)
 }
 
+// below reports whether name leads through the current directory, in which we
+// stand even where a folder on the way to it is closed to us.
+func (r *Resolver) below(name string) bool {
+	return r.cwd != "" && (name == r.cwd || strings.HasPrefix(name, r.cwd+"/"))
+}
+
 // pin opens name without any access to its content and describes it.
 func (r *Resolver) pin(name string) (plan.Object, error) {
 	fd, err := sys.OpenPath(name)
-	if errors.Is(err, syscall.EACCES) && r.cwd != "" && (name == r.cwd || strings.HasPrefix(name, r.cwd+"/")) {
-		// A folder on the way to the working directory is closed to us, but
-		// we stand in it already.
+	if errors.Is(err, syscall.EACCES) && r.below(name) {
 		fd, err = sys.OpenPath("." + strings.TrimPrefix(name, r.cwd))
 	}
 	if err != nil {
@@ -85,6 +89,30 @@ func (r *Resolver) pin(name string) (plan.Object, error) {
 	defer func() { _ = syscall.Close(fd) }()
 	return Describe(fd)
 }
+
+// Open pins an object that a plan names, and makes sure that it is still the
+// one that the plan saw.
+func (r *Resolver) Open(obj plan.Object) (int, error) {
+	fd, err := sys.OpenPathCanonical(obj.Path)
+	if errors.Is(err, syscall.EACCES) && r.below(obj.Path) {
+		fd, err = sys.OpenPathCanonical("." + strings.TrimPrefix(obj.Path, r.cwd))
+	}
+	if err != nil {
+		return -1, err
+	}
+	now, err := Describe(fd)
+	if err == nil && (now.Dev != obj.Dev || now.Ino != obj.Ino) {
+		err = fmt.Errorf("cannot use %q: %w", obj.Path, ErrChanged)
+	}
+	if err != nil {
+		_ = syscall.Close(fd)
+		return -1, err
+	}
+	return fd, nil
+}
+
+// ErrChanged: another object took a planned one's name.
+var ErrChanged = errors.New("another object took its place while the sandbox was set up; run again")
 
 // Describe names the object behind an O_PATH descriptor.
 func Describe(fd int) (plan.Object, error) {

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package landlock
+
+import (
+	"fmt"
+
+	"github.com/ambit-sandbox/ambit/internal/backend"
+	"github.com/ambit-sandbox/ambit/internal/plan"
+	"github.com/ambit-sandbox/ambit/internal/probe"
+	"github.com/ambit-sandbox/ambit/internal/seccomp"
+)
+
+// Assess implements [backend.Backend].
+func (Backend) Assess(p *plan.Plan, f *probe.Facts) (backend.Coverage, error) {
+	if err := blocked(f); err != nil {
+		return nil, err
+	}
+	m := derive(p, f)
+	var c backend.Coverage
+	for _, ask := range p.Asks() {
+		line := m.assess(ask)
+		line.Ask = ask
+		line.Accepted = line.Verdict == backend.NotEnforced && p.Accept[string(ask.Item)]
+		c = append(c, line)
+	}
+	return c, nil
+}
+
+func enforced(mechanism string) backend.Line {
+	return backend.Line{Verdict: backend.Enforced, Mechanism: mechanism}
+}
+
+func costs(mechanism, reason string) backend.Line {
+	return backend.Line{Verdict: backend.Enforced, Mechanism: mechanism, Reason: reason}
+}
+
+func weakened(mechanism, reason string) backend.Line {
+	return backend.Line{Verdict: backend.Weakened, Mechanism: mechanism, Reason: reason}
+}
+
+func missing(reason string) backend.Line {
+	return backend.Line{Verdict: backend.NotEnforced, Reason: reason}
+}
+
+// assess says what enforces one item on this host.
+func (m *mechanisms) assess(a plan.Ask) backend.Line {
+	abi := fmt.Sprintf("Landlock ABI %d", m.facts.ABI)
+	switch a.Item {
+	case plan.FilesRead:
+		return enforced(abi + " path rules")
+	case plan.FilesWrite:
+		return m.write(abi)
+	case plan.FilesTruncate:
+		return m.truncate(abi)
+	case plan.FilesMetadata:
+		return m.metadata()
+	case plan.FilesDevices:
+		return m.devices(abi)
+	case plan.FilesNested:
+		return missing("it has less access than the folder around it, and Landlock rules can only add")
+	case plan.NetworkSockets:
+		return m.network(abi)
+	case plan.UnixPathname:
+		return m.unixPathname(abi)
+	case plan.UnixAbstract:
+		return m.scope(abi, probe.ScopeAbstractUnix)
+	case plan.ProcessSignal:
+		return m.scope(abi, probe.ScopeSignal)
+	case plan.ProcessTrace:
+		// A domain can't trace, or read through /proc, a process outside of
+		// it (landlock(7), "Ptrace restrictions").
+		return enforced(abi + " domain")
+	case plan.ProcessIPC:
+		if m.filter.SharedIPC == seccomp.Allow {
+			return missing("the policy accepts it")
+		}
+		return costs("seccomp", "System V and POSIX queues, semaphores and shared memory are closed altogether")
+	case plan.ProcessTree:
+		return m.tree(abi)
+	case plan.Privileges:
+		return enforced("no_new_privs, empty capability sets")
+	case plan.Syscalls:
+		return enforced("seccomp")
+	case plan.Descriptors:
+		return enforced("close_range before exec")
+	case plan.Environment:
+		return enforced("built anew by the launcher")
+	}
+	return limit(a.Item)
+}
+
+func (m *mechanisms) write(abi string) backend.Line {
+	if m.rights.FS&probe.FSRefer == 0 {
+		return costs(abi+" path rules", "below ABI 2 renaming and linking between folders fails with EXDEV everywhere")
+	}
+	return enforced(abi + " path rules")
+}
+
+func (m *mechanisms) truncate(abi string) backend.Line {
+	switch {
+	case m.rights.FS&probe.FSTruncate != 0:
+		return enforced(abi + " path rules")
+	case m.filter.PathTruncate == seccomp.Refuse:
+		return costs("seccomp", "below ABI 3 truncate(2) by name fails with EACCES everywhere; ftruncate works")
+	}
+	return missing("Landlock restricts truncation from ABI 3 on")
+}
+
+func (m *mechanisms) metadata() backend.Line {
+	if m.filter.Metadata == seccomp.Notify {
+		return enforced("broker (seccomp user notification)")
+	}
+	return missing("Landlock does not restrict chmod, chown, utimes and xattr, and the broker can't be used: " + m.noBroker)
+}
+
+func (m *mechanisms) devices(abi string) backend.Line {
+	if m.rights.FS&probe.FSIoctlDev != 0 {
+		return enforced(abi + " path rules")
+	}
+	return weakened("seccomp", "below ABI 5 device files that are granted for reading also take ioctl")
+}
+
+func (m *mechanisms) network(abi string) backend.Line {
+	if m.filter.Network == seccomp.NetworkOpen {
+		return enforced("seccomp socket families: inet and inet6 open, others closed")
+	}
+	if m.rights.Net != 0 {
+		return enforced("seccomp socket families, and " + abi + " TCP rights")
+	}
+	return enforced("seccomp socket families")
+}
+
+func (m *mechanisms) unixPathname(abi string) backend.Line {
+	switch {
+	case m.rights.FS&probe.FSResolveUnix != 0:
+		return enforced(abi + " path rules")
+	case m.filter.UnixConnect == seccomp.Notify:
+		return costs("broker (seccomp user notification), datagram sockets refused by seccomp",
+			"below ABI 9 a server sees the supervisor's pid as its peer's")
+	}
+	return missing("Landlock restricts connecting to socket files from ABI 9 on, and the broker can't be used: " + m.noBroker)
+}
+
+func (m *mechanisms) scope(abi string, s probe.Scope) backend.Line {
+	if m.rights.Scope&s == s {
+		return enforced(abi + " scope")
+	}
+	if s == probe.ScopeAbstractUnix && m.filter.UnixConnect == seccomp.Notify {
+		return costs("broker (seccomp user notification)", "below ABI 6 connecting to any abstract socket fails with EPERM")
+	}
+	return missing("Landlock scopes signals and abstract sockets from ABI 6 on")
+}
+
+func (m *mechanisms) tree(abi string) backend.Line {
+	if m.guarded() {
+		return enforced("subreaper, and " + abi + " signal scope: one kill(2) reaches the whole tree")
+	}
+	return weakened("subreaper", "below ABI 6 processes are ended one generation at a time, which a tree that forks faster delays")
+}
+
+// guarded reports whether the launcher gets a signal domain of its own.
+func (m *mechanisms) guarded() bool {
+	return m.rights.Scope&probe.ScopeSignal != 0 && m.rights.FS&probe.FSRefer != 0
+}
+
+// limit says what bounds a resource. None of it needs Landlock.
+func limit(i plan.Item) backend.Line {
+	switch i {
+	case plan.LimitTimeout, plan.LimitOutput:
+		return enforced("supervisor")
+	case plan.LimitOpenFiles:
+		return enforced("RLIMIT_NOFILE")
+	case plan.LimitCPU:
+		return weakened("RLIMIT_CPU", "each process has the limit by itself")
+	case plan.LimitFileSize:
+		return enforced("RLIMIT_FSIZE")
+	case plan.LimitMemory:
+		return weakened("RLIMIT_AS", "each process has the limit by itself, on its address space")
+	case plan.LimitProcesses:
+		return weakened("RLIMIT_NPROC", "the kernel counts all processes and threads of this user")
+	}
+	return missing("this backend does not know the item")
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package landlock confines a command with a Landlock ruleset and a seccomp
+// filter, without privileges and without namespaces.
+package landlock
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/ambit-sandbox/ambit/internal/backend"
+	"github.com/ambit-sandbox/ambit/internal/plan"
+	"github.com/ambit-sandbox/ambit/internal/probe"
+	"github.com/ambit-sandbox/ambit/internal/seccomp"
+)
+
+// Backend implements [backend.Backend].
+type Backend struct{}
+
+// Name returns "landlock".
+func (Backend) Name() string { return "landlock" }
+
+// mechanisms is what the facts allow on this host. Coverage and confinement
+// are both derived from it, so neither can promise what the other lacks.
+type mechanisms struct {
+	facts  *probe.Facts
+	rights probe.Rights
+	// broker says that calls can be handed to the supervisor; noBroker why
+	// not.
+	broker   bool
+	noBroker string
+	filter   seccomp.Config
+}
+
+// blocked says why the backend can't be used here at all.
+func blocked(f *probe.Facts) error {
+	for _, need := range []probe.Result{f.Landlock, f.SeccompFilter} {
+		if need.Usable() {
+			continue
+		}
+		err := need.Err
+		if err == nil {
+			err = errors.New(need.Detail)
+		}
+		if need.Detail != "" && need.Err != nil {
+			return fmt.Errorf("%s: %s (%w)", need.Name, need.Detail, err)
+		}
+		return fmt.Errorf("%s: %w", need.Name, err)
+	}
+	return nil
+}
+
+// derive decides, once, how each call that Landlock may not cover is treated.
+func derive(p *plan.Plan, f *probe.Facts) mechanisms {
+	m := mechanisms{facts: f, rights: f.Rights}
+	m.noBroker = brokerBlocker(f)
+	m.broker = m.noBroker == ""
+	if p.Network == plan.OpenNetwork {
+		m.filter.Network = seccomp.NetworkOpen
+	}
+	m.filter.Metadata = m.brokered(p, plan.FilesMetadata)
+	m.filter.UnixConnect = seccomp.Allow
+	m.filter.UnixDatagram = seccomp.Allow
+	if m.rights.FS&probe.FSResolveUnix == 0 && !p.Accept[string(plan.UnixPathname)] {
+		m.filter.UnixConnect = m.brokered(p, plan.UnixPathname)
+		m.filter.UnixDatagram = seccomp.Refuse
+	}
+	if m.rights.FS&probe.FSTruncate != 0 || p.Accept[string(plan.FilesTruncate)] {
+		m.filter.PathTruncate = seccomp.Allow
+	}
+	if p.Accept[string(plan.ProcessIPC)] {
+		m.filter.SharedIPC = seccomp.Allow
+	}
+	return m
+}
+
+// brokered hands a call to the broker. Where there is none, the call is
+// refused: the item then is a gap, unless the policy accepts it to be open.
+func (m *mechanisms) brokered(p *plan.Plan, item plan.Item) seccomp.Verdict {
+	switch {
+	case m.broker:
+		return seccomp.Notify
+	case p.Accept[string(item)]:
+		return seccomp.Allow
+	}
+	return seccomp.Refuse
+}
+
+// brokerBlocker says why no call can be handed to the supervisor.
+func brokerBlocker(f *probe.Facts) string {
+	for _, need := range []probe.Result{f.UserNotif, f.WaitKillable, f.ReadMemory} {
+		if !need.Usable() {
+			return string(need.Name) + ": " + need.Detail
+		}
+	}
+	return ""
+}
+
+// notifies reports whether the filter hands any call on.
+func (m *mechanisms) notifies() bool {
+	return m.filter.Metadata == seccomp.Notify || m.filter.UnixConnect == seccomp.Notify
+}

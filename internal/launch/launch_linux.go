@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package launch is the supervisor's side of a run: it starts the launcher,
+// passes signals, copies output, keeps the time, and learns how it ended.
+// The protocol between the two is drawn in package child.
+package launch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/ambit-sandbox/ambit/internal/child"
+	"github.com/ambit-sandbox/ambit/internal/sys"
+)
+
+// Request is one command to launch.
+type Request struct {
+	Spec *child.Spec
+	// WorkDir is an open folder; Ruleset and Guard are Landlock rulesets,
+	// Guard may be nil.
+	WorkDir, Ruleset, Guard *os.File
+	// Stdin goes to the command as it is.
+	Stdin *os.File
+	// Stdout and Stderr say where output goes.
+	Stdout, Stderr *Output
+	// Timeout is the wall-clock limit; 0 is none.
+	Timeout time.Duration
+	// Signals are passed on to the command; may be nil.
+	Signals <-chan os.Signal
+	// Listener is called with the seccomp listener, which it takes over.
+	Listener func(fd int)
+}
+
+// Result is how a launch ended.
+type Result struct {
+	// Started: the command's execve succeeded.
+	Started bool
+	// Status is the command's wait status, if it started.
+	Status syscall.WaitStatus
+	// ExecFile and ExecErr: execve of this file failed; nothing ran.
+	ExecFile string
+	ExecErr  error
+	TimedOut bool
+	// Left: processes of the tree were still there when the launcher gave
+	// up (only the kernel itself can hold one against SIGKILL).
+	Left bool
+	// Setup is the time until the command was executed, Run from there to
+	// its end, Sweep from there until nothing was left.
+	Setup, Run, Sweep time.Duration
+}
+
+// errLauncher: the launcher ended without saying how the command did.
+var errLauncher = errors.New("the launcher ended unexpectedly; whatever had been started was killed")
+
+// Run launches the command and waits until nothing of it is left. A step of
+// the set-up that failed is a *child.StepError: then nothing has run. When
+// ctx ends, the tree is killed and ctx's error returned with the result.
+func Run(ctx context.Context, req *Request) (*Result, error) {
+	r := &run{req: req, begin: time.Now()}
+	if err := r.start(); err != nil {
+		return nil, err
+	}
+	err := r.follow(ctx)
+	r.finish()
+	if err == nil {
+		err = r.failure
+	}
+	if err == nil && !r.res.Started && r.res.ExecErr == nil {
+		err = &child.StepError{Step: "launcher", Err: errLauncher}
+	}
+	if err == nil && r.res.Started && !r.ended && !r.res.TimedOut {
+		err = &child.StepError{Step: "launcher", Err: errLauncher}
+	}
+	return &r.res, err
+}
+
+type run struct {
+	req     *Request
+	res     Result
+	begin   time.Time
+	started time.Time
+	over    time.Time
+	ended   bool // the command's status is known
+	failure error
+
+	control *os.File
+	proc    *os.Process
+	events  chan event
+}
+
+// event is a message, or the end of the connection.
+type event struct {
+	child.Event
+	fd int
+}
+
+func (r *run) start() error {
+	spec, err := sys.SealedMemfd("ambit-spec", r.req.Spec.Encode())
+	if err != nil {
+		return &child.StepError{Step: "memfd_create", Err: err}
+	}
+	defer func() { _ = spec.Close() }()
+	ours, theirs, err := sys.ControlPair()
+	if err != nil {
+		return &child.StepError{Step: "socketpair", Err: err}
+	}
+	defer func() { _ = theirs.Close() }()
+	r.control = ours
+	stdout, stderr, err := openOutputs(r.req.Stdout, r.req.Stderr)
+	if err != nil {
+		_ = ours.Close()
+		return err
+	}
+	files := []*os.File{r.req.Stdin, stdout, stderr, spec, theirs, r.req.WorkDir, r.req.Ruleset}
+	if r.req.Guard != nil {
+		files = append(files, r.req.Guard)
+	}
+	r.proc, err = os.StartProcess("/proc/self/exe", []string{"ambit", child.Arg}, &os.ProcAttr{Files: files, Env: launcherEnv})
+	r.req.Stdout.started()
+	r.req.Stderr.started()
+	if err != nil {
+		_ = ours.Close()
+		return &child.StepError{Step: "start the launcher", Object: "/proc/self/exe", Err: err}
+	}
+	r.events = make(chan event)
+	go r.read(int(ours.Fd()))
+	return nil
+}
+
+// launcherEnv is the launcher's own environment, which the command never
+// sees. The launcher lives on little memory and never long enough to collect
+// any.
+var launcherEnv = []string{"GOGC=off", "GOMEMLIMIT=64MiB"}
+
+// read turns messages into events until the connection ends.
+func (r *run) read(fd int) {
+	defer close(r.events)
+	for {
+		e, passed, err := child.ReceiveEvent(fd)
+		if err != nil || e == nil {
+			return
+		}
+		r.events <- event{e, passed}
+	}
+}
+
+// follow handles what happens until the launcher closes the connection, which
+// it does when nothing is left.
+func (r *run) follow(ctx context.Context) error {
+	var timeout <-chan time.Time
+	if r.req.Timeout > 0 {
+		t := time.NewTimer(r.req.Timeout)
+		defer t.Stop()
+		timeout = t.C
+	}
+	done, signals := ctx.Done(), r.req.Signals
+	var err error
+	for {
+		select {
+		case e, ok := <-r.events:
+			if !ok {
+				return err
+			}
+			r.handle(e)
+		case <-timeout:
+			timeout = nil
+			if !r.ended {
+				r.res.TimedOut = true
+				r.killTree()
+			}
+		case <-done:
+			done = nil
+			if !r.ended {
+				err = ctx.Err()
+				r.killTree()
+			}
+		case s := <-signals:
+			if n, ok := s.(syscall.Signal); ok {
+				child.SendSignal(int(r.control.Fd()), n)
+			}
+		}
+	}
+}
+
+// killTree ends our sending side, which the launcher takes for "kill".
+func (r *run) killTree() { _ = syscall.Shutdown(int(r.control.Fd()), syscall.SHUT_WR) }
+
+func (r *run) handle(e event) {
+	switch e := e.Event.(type) {
+	case child.Listener:
+	case child.Started:
+		r.res.Started, r.started = true, time.Now()
+		r.res.Setup = r.started.Sub(r.begin)
+	case child.ExecFailed:
+		r.res.ExecFile, r.res.ExecErr = e.File, e.Err
+	case *child.StepError:
+		r.failure = e
+	case child.Ended:
+		r.ended, r.res.Status, r.over = true, e.Status, time.Now()
+		r.res.Run = r.over.Sub(r.started)
+	case child.Left:
+		r.res.Left = true
+	}
+	if e.fd < 0 {
+		return
+	}
+	if r.req.Listener == nil {
+		_ = syscall.Close(e.fd)
+		return
+	}
+	r.req.Listener(e.fd)
+}
+
+// finish waits for the launcher and for the output it may have left behind.
+func (r *run) finish() {
+	_, _ = r.proc.Wait()
+	_ = r.control.Close()
+	if !r.over.IsZero() {
+		r.res.Sweep = time.Since(r.over)
+	}
+	r.req.Stdout.drain()
+	r.req.Stderr.drain()
+}
+
+// Adopt makes this process the one that the command's processes fall to if
+// the launcher is killed. Only a process without children of its own may call
+// it, and [KillAdopted] after the run.
+func Adopt() error { return sys.BecomeSubreaper() }
+
+// KillAdopted ends every child of this process, and theirs, for at most the
+// given time. It is for a launcher that was killed.
+func KillAdopted(limit time.Duration) error {
+	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		children := child.Children(os.Getpid())
+		if len(children) == 0 {
+			return nil
+		}
+		for _, pid := range children {
+			_ = sys.Kill(pid, syscall.SIGKILL)
+			var ws syscall.WaitStatus
+			_, _ = syscall.Wait4(pid, &ws, syscall.WNOHANG|syscall.WALL, nil)
+		}
+	}
+	return fmt.Errorf("cannot end all processes that the command left within %v", limit)
+}
