@@ -15,7 +15,8 @@ type Facts struct {
 	Rights   Rights `json:"landlock_rights"`
 	// Errata is the set of fixed Landlock errata, empty on a kernel that
 	// can't be asked. No erratum takes a right away: see Erratum.
-	Errata Errata `json:"landlock_errata"`
+	Errata    Errata `json:"landlock_errata"`
+	errataErr error  // why the mask could not be had
 
 	// SeccompFilter: filters can be installed.
 	SeccompFilter Result `json:"seccomp_filter"`

@@ -15,4 +15,7 @@ type host struct {
 	effectiveCaps  func() (uint64, error)
 	readFile       func(path string) (string, error)
 	exists         func(path string) error // nil: something stands under that name
+	activeLSMs     func() ([]string, error)
+	readWhole      func(path string) (string, error) // for files beyond 4 KiB
+	makeGroup      func(dir string) error            // makes a control group and removes it
 }

@@ -4,6 +4,7 @@ package probe
 
 import (
 	"fmt"
+	"os"
 	"syscall"
 
 	"github.com/ambit-sandbox/ambit/internal/sys"
@@ -27,6 +28,9 @@ func thisHost() host {
 		effectiveCaps:  sys.EffectiveCaps,
 		readFile:       sys.ReadSmallFile,
 		exists:         exists,
+		activeLSMs:     sys.ActiveLSMs,
+		readWhole:      readWhole,
+		makeGroup:      makeAndRemove,
 	}
 }
 
@@ -48,3 +52,8 @@ func kernelNotifSizes() (NotifSizes, error) {
 }
 
 func exists(path string) error { return syscall.Access(path, 0) }
+
+func readWhole(path string) (string, error) {
+	b, err := os.ReadFile(path)
+	return string(b), err
+}
