@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package denial describes what a sandbox refused: which call, on which
+// object, and by which rule.
+package denial
+
+import "github.com/ambit-sandbox/ambit/policy"
+
+// Denial is one refused system call.
+type Denial struct {
+	// Call is the system call's name ("fchmodat").
+	Call string `json:"call"`
+	// Named is the object as the caller named it: a path, or "fd 3". Like
+	// every path it may hold any byte but NUL.
+	Named string `json:"named"`
+	// Object is the canonical name of what Named led to, empty for what has
+	// no name.
+	Object string `json:"object,omitempty"`
+	// Rule is the listed path that decided, nil if no rule covers the object.
+	Rule *policy.PathRule `json:"rule,omitempty"`
+	// Errno is what the caller got ("EACCES").
+	Errno string `json:"errno"`
+	// PID is the calling thread, as the supervisor numbers threads.
+	PID int `json:"pid"`
+}

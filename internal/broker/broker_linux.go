@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package broker
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"syscall"
+
+	"github.com/ambit-sandbox/ambit/denial"
+	"github.com/ambit-sandbox/ambit/internal/plan"
+	"github.com/ambit-sandbox/ambit/internal/sys"
+)
+
+// Options say what the broker decides by.
+type Options struct {
+	// Tree says what may be changed. Required.
+	Tree *plan.Tree
+	// Network decides over connecting sockets other than unix ones. The
+	// default is that none may.
+	Network plan.Network
+}
+
+// Broker serves one listener.
+type Broker struct {
+	options  Options
+	listener int
+	proc     int    // /proc
+	fds      int    // /proc/self/fd
+	stop     int    // readable when the broker shall stop
+	self     string // "/PID/", our own directory under a /proc
+	calls    map[int32]call
+	log      recorder
+	crew     crew
+	started  atomic.Bool
+	closing  sync.Once
+}
+
+// New makes a broker and takes over the listener: the descriptor is the
+// broker's from now on, even if New fails.
+func New(listener int, o Options) (*Broker, error) {
+	b := &Broker{options: o, listener: listener, proc: -1, fds: -1, stop: -1, calls: callTable()}
+	b.self = "/" + strconv.Itoa(os.Getpid()) + "/"
+	if err := b.open(); err != nil {
+		b.release()
+		return nil, fmt.Errorf("cannot start the broker: %w", err)
+	}
+	b.crew.init(func() { go (&worker{b: b}).run() })
+	return b, nil
+}
+
+func (b *Broker) open() error {
+	if b.options.Tree == nil {
+		return errors.New("there is no path tree to decide by")
+	}
+	for _, dir := range []struct {
+		fd   *int
+		name string
+	}{{&b.proc, "/proc"}, {&b.fds, "/proc/self/fd"}} {
+		fd, errno := sys.Pin(sys.AtCWD, dir.name, 0)
+		if errno != 0 {
+			return &os.PathError{Op: "open", Path: dir.name, Err: errno}
+		}
+		*dir.fd = fd
+		if kind, errno := sys.FSKindOf(fd); errno != 0 || !kind.Proc {
+			return fmt.Errorf("%s is not on a proc file system", dir.name)
+		}
+	}
+	// Before Linux 6.6 there is no such flag; the answers are the same, and
+	// each takes longer.
+	if err := sys.SetSyncWakeUp(b.listener); err != nil && !errors.Is(err, syscall.EINVAL) {
+		return err
+	}
+	var err error
+	b.stop, err = sys.NewWakeFD()
+	return err
+}
+
+// Serve answers calls until no process is left that could make any, or Close
+// is called. It is called once. The error tells of faults of the broker
+// itself; the calls they concern were refused.
+func (b *Broker) Serve() error {
+	if b.started.Swap(true) {
+		return errors.New("cannot serve: the broker has run already")
+	}
+	err := b.muster()
+	if faults := b.log.faults(); faults != nil {
+		err = errors.Join(err, faults)
+	}
+	return err
+}
+
+// Close ends Serve. Calls that wait, and all later ones, fail with ENOSYS as
+// soon as the last call that is being served has ended.
+func (b *Broker) Close() error {
+	var err error
+	b.closing.Do(func() {
+		err = sys.Wake(b.stop)
+		if !b.started.Swap(true) {
+			b.release()
+		}
+	})
+	return err
+}
+
+// end stops all threads, the one that waits for a call too.
+func (b *Broker) end() {
+	if err := sys.Wake(b.stop); err != nil {
+		b.log.fault(err)
+	}
+	b.crew.finish()
+}
+
+// Denials returns the calls that were refused, the oldest first, and how many
+// more there were.
+func (b *Broker) Denials() (list []denial.Denial, dropped int) { return b.log.denials() }
+
+// release closes what New opened. No thread of the broker runs any more: one
+// that did would use a number that may mean another descriptor by then.
+func (b *Broker) release() {
+	for _, fd := range []int{b.listener, b.proc, b.fds, b.stop} {
+		if fd >= 0 {
+			_ = syscall.Close(fd)
+		}
+	}
+}

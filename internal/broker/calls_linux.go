@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package broker
+
+import "syscall"
+
+// call is a row of the table: a system call that the broker serves.
+type call struct {
+	name  string
+	serve func(*task) syscall.Errno
+}
+
+// sysFchmodat2 has the same number on every architecture (Linux 6.6).
+const sysFchmodat2 = 452
+
+// commonCalls are those that every architecture has.
+func commonCalls() map[int32]call {
+	return map[int32]call{
+		syscall.SYS_FCHMOD:   {"fchmod", fchmod},
+		syscall.SYS_FCHMODAT: {"fchmodat", fchmodat},
+		sysFchmodat2:         {"fchmodat2", fchmodat2},
+	}
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package broker
+
+import (
+	"strconv"
+	"syscall"
+
+	"github.com/ambit-sandbox/ambit/denial"
+	"github.com/ambit-sandbox/ambit/internal/plan"
+	"github.com/ambit-sandbox/ambit/internal/sys"
+)
+
+// task is one call, and the stopped thread that makes it.
+type task struct {
+	b    *Broker
+	w    *worker
+	id   uint64
+	tid  int
+	nr   int32
+	call string
+	args [6]uint64
+}
+
+// reg returns an argument as the kernel takes an int: the lower half of the
+// register, whatever the upper half holds (SYSCALL_DEFINE's casts,
+// include/linux/syscalls.h).
+func (t *task) reg(i int) int32 { return int32(t.args[i]) }
+
+// alive returns 0 while the caller still waits. Everything that was read
+// under its thread id before is then really the caller's: the id can't have
+// passed to another thread. What follows may act on it.
+func (t *task) alive() syscall.Errno {
+	if err := sys.NotificationValid(t.b.listener, t.id); err != nil {
+		return errGone
+	}
+	return 0
+}
+
+// errGone is the answer that nobody will hear.
+const errGone = syscall.ESRCH
+
+// proc names something in the caller's directory under /proc, relative to
+// that: what a thread has of its own (unshare(CLONE_FS), CLONE_FILES) is seen
+// under its own id (proc_tid(5)).
+func (t *task) proc(name string) string { return strconv.Itoa(t.tid) + "/" + name }
+
+// closed is the answer where the broker may not look into the caller: it made
+// itself undumpable, or Yama forbids tracing. Nothing is known, so nothing is
+// done.
+func closed(errno syscall.Errno) syscall.Errno {
+	switch errno {
+	case syscall.EPERM, syscall.ENOSYS:
+		return syscall.EACCES
+	}
+	return errno
+}
+
+// refuse records a denial and returns its errno.
+func (t *task) refuse(named, object string, node *plan.Node, errno syscall.Errno) syscall.Errno {
+	d := denial.Denial{
+		Call: t.call, Named: named, Object: object,
+		Errno: sys.ErrnoName(errno), PID: t.tid,
+	}
+	if node != nil {
+		rule := node.Rule
+		d.Rule = &rule
+	}
+	t.b.log.add(d)
+	return errno
+}

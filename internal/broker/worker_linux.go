@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package broker
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"sync/atomic"
+	"syscall"
+
+	"github.com/ambit-sandbox/ambit/internal/sys"
+)
+
+// worker is a thread that serves calls.
+type worker struct {
+	b   *Broker
+	buf *sys.NotifyBuffer
+	// serial counts received and answered calls: odd while one is served.
+	serial atomic.Uint64
+}
+
+// run is a worker's life. The thread is locked to it, and never unlocked, so
+// that it ends with the worker: it has no capabilities and no signals left,
+// and no other goroutine shall inherit that.
+func (w *worker) run() {
+	runtime.LockOSThread()
+	defer w.b.crew.left()
+	if err := w.prepare(); err != nil {
+		w.b.log.fault(err)
+		w.b.end()
+		return
+	}
+	for w.b.crew.waitForLead(w) {
+		w.lead()
+	}
+}
+
+func (w *worker) prepare() (err error) {
+	if err = sys.BlockThreadSignals(); err != nil {
+		return fmt.Errorf("cannot block signals: %w", err)
+	}
+	if err = sys.DropThreadCapabilities(); err != nil {
+		return fmt.Errorf("cannot drop capabilities: %w", err)
+	}
+	w.buf, err = sys.NewNotifyBuffer()
+	return err
+}
+
+// lead serves calls until the lead is another worker's, or all is over.
+func (w *worker) lead() {
+	for w.b.crew.leads(w) {
+		why, err := sys.WaitNotification(w.b.listener, w.b.stop)
+		switch {
+		case err != nil:
+			w.b.log.fault(err)
+			fallthrough
+		case why.Stopped, why.Deserted && !why.Pending:
+			w.b.end()
+			return
+		}
+		if err := w.next(); err != nil {
+			w.b.log.fault(err)
+			w.b.end()
+			return
+		}
+	}
+}
+
+// next receives one call and answers it.
+func (w *worker) next() error {
+	n, err := w.buf.Receive(w.b.listener)
+	if errors.Is(err, syscall.ENOENT) {
+		return nil // the caller was killed before it could be heard
+	}
+	if err != nil {
+		return err
+	}
+	w.serial.Add(1)
+	w.b.crew.stir()
+	t := &task{b: w.b, w: w, id: n.ID, tid: int(n.TID), nr: n.Nr, args: n.Args}
+	value, errno := w.serve(t)
+	err = w.buf.Answer(w.b.listener, t.id, value, errno)
+	w.serial.Add(1)
+	if errors.Is(err, syscall.ENOENT) {
+		return nil // killed in the meantime
+	}
+	return err
+}
+
+// serve runs the call's row of the table. A panic is our own mistake: the
+// call is refused, since nothing is known of it, and the fault reported.
+func (w *worker) serve(t *task) (value int64, errno syscall.Errno) {
+	defer func() {
+		if p := recover(); p != nil {
+			w.b.log.fault(fmt.Errorf("internal error: serving call %d: %v\n%s", t.nr, p, debug.Stack()))
+			value, errno = 0, syscall.EACCES
+		}
+	}()
+	c, ok := w.b.calls[t.nr]
+	if !ok {
+		return 0, syscall.ENOSYS
+	}
+	t.call = c.name
+	return 0, c.serve(t)
+}
