@@ -13,13 +13,15 @@ type Extent string
 
 const (
 	StopsEverything Extent = "every run"
-	// StopsBroker: policies that native Landlock rules and the filter can't
-	// express need the broker, and that can't work.
-	StopsBroker Extent = "policies that need the broker"
+	// StopsBroker: what Landlock does not cover (changes of metadata on any
+	// kernel, unix sockets below ABI 9) can't be decided by the broker. Such a
+	// run needs a policy that accepts it.
+	StopsBroker Extent = "the broker"
 )
 
 // Blocker is one reason why the Landlock backend can't enforce a policy on
-// this host.
+// this host. What an old ABI can't cover is no blocker: the backend's coverage
+// tells of that, item by item.
 type Blocker struct {
 	// Feature is the answer that it rests on.
 	Feature Name   `json:"feature"`
@@ -52,7 +54,7 @@ func (r *Report) Blockers() []Blocker {
 func blockers(f *Facts, s Settings) []Blocker {
 	var out []Blocker
 	for _, check := range []func(*Facts, Settings) (Blocker, bool){
-		landlockBlocker, filterBlocker, truncateBlocker, notifBlocker, ptraceBlocker,
+		landlockBlocker, filterBlocker, notifBlocker, ptraceBlocker,
 	} {
 		if b, stops := check(f, s); stops {
 			out = append(out, b)
@@ -118,16 +120,6 @@ func filterBlocker(f *Facts, _ Settings) (Blocker, bool) {
 	}, !f.SeccompFilter.Usable()
 }
 
-// truncateBlocker: an ABI without this right lets a file that may only be
-// read be emptied.
-func truncateBlocker(f *Facts, _ Settings) (Blocker, bool) {
-	abi, since := abiOf(Rights{FS: FSTruncate})
-	return Blocker{Feature: "landlock.fs.truncate", Stops: StopsEverything,
-		Problem: "this kernel's Landlock does not cover truncating files",
-		Remedy:  "use a kernel whose Landlock has ABI " + itoa(abi) + ": Linux " + since + " or newer",
-	}, f.Landlock.Usable() && f.Rights.FS&FSTruncate == 0
-}
-
 func notifBlocker(f *Facts, _ Settings) (Blocker, bool) {
 	r := f.WaitKillable
 	if !f.UserNotif.Usable() {
@@ -146,8 +138,7 @@ func ptraceBlocker(f *Facts, _ Settings) (Blocker, bool) {
 		Remedy:  "mount /proc, so that kernel.yama.ptrace_scope can be read"}
 	if f.PtraceScope >= PtraceScopeAdmin {
 		b.Remedy = "kernel.yama.ptrace_scope=1 still keeps processes from reading each other and lets" +
-			" a parent read its own descendants, which is all that is needed; policies without the" +
-			" broker work as it is"
+			" a parent read its own descendants, which is all that is needed"
 	}
 	return b, !f.ReadMemory.Usable()
 }

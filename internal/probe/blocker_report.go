@@ -9,8 +9,6 @@ import (
 	"syscall"
 )
 
-func itoa(n int) string { return strconv.Itoa(n) }
-
 func domainBlocker(r *Report) (Blocker, bool) {
 	d := r.Result(FeatDomain)
 	b := Blocker{Feature: FeatDomain, Stops: StopsEverything,

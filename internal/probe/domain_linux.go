@@ -120,7 +120,7 @@ func tryLandlock(ctx context.Context, run childRunner) (Result, Layers) {
 	}
 	r.Err = answer
 	r.Verdict, r.Detail = domainRefusals.judge(answer)
-	layers := layersOf(o, answer == nil)
+	layers := layersOf(o)
 	if r.Verdict == Yes {
 		r.Detail = "a child restricted itself and was denied; " + layers.String()
 	}

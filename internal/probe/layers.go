@@ -21,13 +21,13 @@ type Layers struct {
 
 // layersOf works out the layers of this process from what its child could
 // stack on top of them.
-func layersOf(o outcome, restricted bool) Layers {
+func layersOf(o outcome) Layers {
 	s, ok := o.find("stack")
 	if !ok || !s.Done || s.err() != nil {
 		return Layers{Used: -1, Free: -1}
 	}
 	free := s.Value
-	if restricted {
+	if answer, ok := o.answer("restrict"); ok && answer == nil {
 		free++ // the full ruleset took one
 	}
 	if free > layerLimit {

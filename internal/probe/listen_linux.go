@@ -4,12 +4,14 @@ package probe
 
 import (
 	"context"
+	"encoding/binary"
 	"syscall"
 
 	"github.com/ambit-sandbox/ambit/internal/sys"
 )
 
-// listenerRefusals: seccomp(2), ERRORS, and init_listener in kernel/seccomp.c.
+// listenerRefusals: seccomp(2), ERRORS. EBUSY comes from has_duplicate_listener
+// in kernel/seccomp.c: one listener on all the filters that a process has.
 var listenerRefusals = refusals{
 	{syscall.EBUSY, "a supervisor outside already listens to this process, and the kernel allows one"},
 	{syscall.EINVAL, "not known to this kernel"},
@@ -25,11 +27,21 @@ var wakeUpRefusals = refusals{
 	{syscall.EPERM, byFilter},
 }
 
+// allowAll is the one-instruction filter "return SECCOMP_RET_ALLOW": struct
+// sock_filter in the host's byte order.
+func allowAll() []byte {
+	const bpfRet = 0x06 // BPF_RET|BPF_K
+	b := binary.NativeEndian.AppendUint16(nil, bpfRet)
+	return binary.NativeEndian.AppendUint32(append(b, 0, 0), sys.SeccompRetAllow)
+}
+
 // listenerChild installs a filter with a listener.
 func listenerChild(t teller, _ []string) {
 	fd := -1
 	err := t.try("listener", func() (err error) {
-		fd, err = sys.TryListener()
+		if err = sys.SetNoNewPrivs(); err == nil {
+			fd, err = sys.InstallFilter(allowAll(), sys.SeccompNewListener|sys.SeccompWaitKillableRecv)
+		}
 		return err
 	})
 	if err == nil {
