@@ -50,7 +50,7 @@ var configPaths = []string{
 	"/etc/localtime", "/etc/timezone", "/etc/locale.conf", "/etc/locale.alias", "/etc/default/locale",
 	"/etc/os-release", "/etc/debian_version", "/etc/lsb-release", "/etc/redhat-release",
 	"/etc/fedora-release", "/etc/alpine-release", "/etc/arch-release", "/etc/system-release",
-	"/etc/magic", "/etc/magic.mime", "/etc/mime.types", "/etc/mtab", "/etc/alternatives",
+	"/etc/magic", "/etc/magic.mime", "/etc/mime.types", "/etc/alternatives",
 	// Read by cp, install and others on SELinux hosts.
 	"/etc/selinux",
 }
@@ -85,7 +85,10 @@ var runtimePaths = []string{
 	// Debian and Fedora link a JDK's conf folder to here.
 	"/etc/java", "/etc/java-8-openjdk", "/etc/java-11-openjdk", "/etc/java-17-openjdk",
 	"/etc/java-21-openjdk", "/etc/java-25-openjdk", "/etc/.java",
-	"/etc/fonts", "/var/cache/fontconfig",
+	// Debian's Maven does not start without these. Its settings.xml is left
+	// out: it is where the passwords of package repositories belong.
+	"/etc/maven/m2.conf", "/etc/maven/logging", "/etc/maven/toolchains.xml",
+	"/etc/gdb", "/etc/fonts", "/var/cache/fontconfig",
 }
 
 // toolPaths let build scripts ask which packages are installed.

@@ -22,6 +22,7 @@ const (
 	fdWorkDir
 	fdRuleset
 	fdGuardRuleset // only with Spec.GuardDomain
+	fdGo           // only with a listener: a pipe, see addFilter
 )
 
 // Arg is the argument that makes this binary the launcher.

@@ -84,8 +84,8 @@ func (p *program) dropPrivileges() error {
 }
 
 // addFilter installs the filter and sends its listener, if it has one, to
-// the supervisor. The child does not wait for an answer: its first brokered
-// call does.
+// the supervisor. The child goes on only when the broker is ready, which a
+// byte in the pipe says; a supervisor that fails or dies closes the pipe.
 func (p *program) addFilter(s *Spec) {
 	if s.FilterFlags&sys.SeccompNewListener == 0 {
 		p.add("seccomp", sys.StepSeccomp(s.Filter, uintptr(s.FilterFlags), nil))
@@ -94,6 +94,7 @@ func (p *program) addFilter(s *Spec) {
 	send, cell := sys.StepSendFD(fdControl, message{kind: msgListener}.encode())
 	p.add("seccomp", sys.StepSeccomp(s.Filter, uintptr(s.FilterFlags), cell))
 	p.add("hand over the listener", send)
+	p.add("wait for the broker", sys.StepAwaitByte(fdGo))
 }
 
 // inheritedLimits gives the command the caller's limit of open files back,

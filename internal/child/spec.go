@@ -7,7 +7,8 @@
 //	    | -- exec of /proc/self/exe ----> | reads the spec                 .
 //	    |    spec, control, rulesets      | subreaper, signal domain       .
 //	    |                                 | -- fork ---------------------> | limits, privileges,
-//	    | <- listener (if asked for) ---------------------------------------| Landlock, seccomp
+//	    | <- listener (if asked for) -------------------------------------- | Landlock, seccomp
+//	    | -- go: the broker is ready -------------------------------------> |
 //	    | <- started, or a step's error - | <- report pipe: error or EOF - | execve
 //	    | -- signal n ------------------> | -- kill(n) ------------------> |
 //	    | -- end of connection ---------> | -- kill everything             |

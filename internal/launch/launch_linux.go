@@ -31,8 +31,10 @@ type Request struct {
 	Timeout time.Duration
 	// Signals are passed on to the command; may be nil.
 	Signals <-chan os.Signal
-	// Listener is called with the seccomp listener, which it takes over.
-	Listener func(fd int)
+	// Listener, if the filter has one, is called with the seccomp listener,
+	// which it takes over. Only when it has returned without an error does
+	// the command start.
+	Listener func(fd int) error
 }
 
 // Result is how a launch ended.
@@ -88,6 +90,7 @@ type run struct {
 	failure error
 
 	control *os.File
+	ready   *os.File // our end of the pipe that lets the command start
 	proc    *os.Process
 	events  chan event
 }
@@ -115,10 +118,15 @@ func (r *run) start() error {
 		_ = ours.Close()
 		return err
 	}
-	files := []*os.File{r.req.Stdin, stdout, stderr, spec, theirs, r.req.WorkDir, r.req.Ruleset}
-	if r.req.Guard != nil {
-		files = append(files, r.req.Guard)
+	awaits, err := r.readyPipe()
+	if err != nil {
+		_ = ours.Close()
+		return err
 	}
+	if awaits != nil {
+		defer func() { _ = awaits.Close() }()
+	}
+	files := []*os.File{r.req.Stdin, stdout, stderr, spec, theirs, r.req.WorkDir, r.req.Ruleset, r.req.Guard, awaits}
 	r.proc, err = os.StartProcess("/proc/self/exe", []string{"ambit", child.Arg}, &os.ProcAttr{Files: files, Env: launcherEnv})
 	r.req.Stdout.started()
 	r.req.Stderr.started()
@@ -129,6 +137,20 @@ func (r *run) start() error {
 	r.events = make(chan event)
 	go r.read(int(ours.Fd()))
 	return nil
+}
+
+// readyPipe makes the pipe whose other end the command waits at, where there
+// is a broker to wait for.
+func (r *run) readyPipe() (*os.File, error) {
+	if r.req.Listener == nil {
+		return nil, nil
+	}
+	read, write, err := os.Pipe()
+	if err != nil {
+		return nil, &child.StepError{Step: "pipe", Err: err}
+	}
+	r.ready = write
+	return read, nil
 }
 
 // launcherEnv is the launcher's own environment, which the command never
@@ -190,35 +212,49 @@ func (r *run) follow(ctx context.Context) error {
 func (r *run) killTree() { _ = syscall.Shutdown(int(r.control.Fd()), syscall.SHUT_WR) }
 
 func (r *run) handle(e event) {
+	fd := e.fd
 	switch e := e.Event.(type) {
 	case child.Listener:
+		r.serve(fd)
 	case child.Started:
 		r.res.Started, r.started = true, time.Now()
 		r.res.Setup = r.started.Sub(r.begin)
 	case child.ExecFailed:
 		r.res.ExecFile, r.res.ExecErr = e.File, e.Err
 	case *child.StepError:
-		r.failure = e
+		if r.failure == nil { // the first one is the cause
+			r.failure = e
+		}
 	case child.Ended:
 		r.ended, r.res.Status, r.over = true, e.Status, time.Now()
 		r.res.Run = r.over.Sub(r.started)
 	case child.Left:
 		r.res.Left = true
 	}
-	if e.fd < 0 {
+}
+
+// serve hands the listener to the broker and lets the command start, or, if
+// the broker can't serve it, lets it fail.
+func (r *run) serve(fd int) {
+	if r.req.Listener == nil || r.ready == nil || fd < 0 {
 		return
 	}
-	if r.req.Listener == nil {
-		_ = syscall.Close(e.fd)
-		return
+	if err := r.req.Listener(fd); err != nil {
+		r.failure = &child.StepError{Step: "start the broker", Err: err}
+	} else {
+		_, _ = r.ready.Write([]byte{1})
 	}
-	r.req.Listener(e.fd)
+	_ = r.ready.Close()
+	r.ready = nil
 }
 
 // finish waits for the launcher and for the output it may have left behind.
 func (r *run) finish() {
 	_, _ = r.proc.Wait()
 	_ = r.control.Close()
+	if r.ready != nil {
+		_ = r.ready.Close()
+	}
 	if !r.over.IsZero() {
 		r.res.Sweep = time.Since(r.over)
 	}

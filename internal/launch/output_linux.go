@@ -128,3 +128,6 @@ func (o *Output) drain() {
 	_ = o.ours.Close()
 	<-o.done
 }
+
+// Counted reports whether the output passes through us.
+func (o *Output) Counted() bool { return o.direct == nil }

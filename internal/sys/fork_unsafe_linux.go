@@ -67,6 +67,9 @@ func forkSteps(steps []Step, report uintptr) (pid uintptr, errno syscall.Errno) 
 	for i := range steps {
 		s := &steps[i]
 		r, _, e := syscall.RawSyscall6(s.nr, s.args[0], s.args[1], s.args[2], s.args[3], s.args[4], s.args[5])
+		if e == 0 && s.want != 0 && r != s.want {
+			e = syscall.ECANCELED
+		}
 		if e == 0 {
 			if s.store != nil {
 				*s.store = int32(r)

@@ -19,6 +19,8 @@ type Step struct {
 	// exec marks execve: it returns only on failure, and the next step may
 	// then try another file.
 	exec bool
+	// want, if not 0, is the only result that is a success.
+	want uintptr
 	// store receives the result, where a later step's arguments hold it.
 	store *int32
 	// keep holds what args point to, so that it stays allocated.
@@ -95,6 +97,15 @@ func StepSendFD(socket int, msg []byte) (Step, *int32) {
 	s := step(unix.SYS_SENDMSG, uintptr(socket), uintptr(unsafe.Pointer(m)), unix.MSG_NOSIGNAL)
 	s.keep = []any{r, iov, m, msg}
 	return s, &r.fd
+}
+
+// StepAwaitByte waits until a byte comes down a pipe. A pipe that ends
+// without one fails the step with ECANCELED.
+func StepAwaitByte(fd int) Step {
+	buf := new([1]byte)
+	s := step(unix.SYS_READ, uintptr(fd), uintptr(unsafe.Pointer(buf)), 1)
+	s.want, s.keep = 1, []any{buf}
+	return s
 }
 
 // StepCloseOnExec marks every descriptor from first on to be closed by exec

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package ambit runs a command within a declared policy that the kernel
+// enforces, without root and without namespaces, or refuses to run it.
+//
+// A program that uses it calls [Dispatch] first thing in main: the launcher
+// of a sandboxed command is the program itself, executed again.
+//
+//	func main() {
+//		ambit.Dispatch(os.Args)
+//		res, err := ambit.Run(ctx, &ambit.Command{Argv: []string{"make", "test"}})
+//		...
+//	}
+package ambit
+
+import (
+	"io"
+	"os"
+
+	"github.com/ambit-sandbox/ambit/policy"
+)
+
+// Command is a command and the policy it runs within. The zero value of every
+// field but Argv is useful.
+type Command struct {
+	// Argv is the program and its arguments. A name without a slash is
+	// looked up in the PATH of the command's own environment.
+	Argv []string
+	// Layers are the policies to merge, lowest first. None means the default
+	// policy: [policy.Workspace].
+	Layers []policy.Layer
+	// Dir is the default of the policy's work_dir: absolute. Empty means the
+	// current directory.
+	Dir string
+	// Environ is the caller's environment, of which the policy lets some
+	// variables pass. nil means os.Environ().
+	Environ []string
+
+	// Stdin is the command's standard input: an *os.File is passed on as it
+	// is, anything else is copied; nil is /dev/null.
+	Stdin io.Reader
+	// Stdout and Stderr receive the command's output. An *os.File is passed
+	// on as it is, unless the policy limits the output; nil discards it.
+	Stdout, Stderr io.Writer
+
+	// Signals are passed on to the command; nil passes none.
+	Signals <-chan os.Signal
+
+	// Exclusive says that this process has no children but this command's:
+	// it then takes over, and ends, what a killed launcher leaves behind.
+	// Without it such processes fall to the system's init, and only the
+	// command's first process is sure to end.
+	Exclusive bool
+}
+
+// Result is how a run ended.
+type Result struct {
+	// ExitCode is what a shell would report; see [Outcome].
+	ExitCode int
+	// Receipt is there also when nothing ran.
+	Receipt *Receipt
+	// Redactor replaces the values of the run's secrets in text.
+	Redactor *Redactor
+}

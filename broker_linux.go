@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ambit
+
+import (
+	"github.com/ambit-sandbox/ambit/internal/broker"
+	"github.com/ambit-sandbox/ambit/internal/launch"
+)
+
+// brokering is the broker of one run, if it needs one.
+type brokering struct {
+	broker *broker.Broker
+	served chan error
+}
+
+// serveBroker has the launch start the broker as soon as there is a listener.
+func (r *runner) serveBroker(req *launch.Request) *brokering {
+	b := &brokering{}
+	if !r.confined.Brokered {
+		return b
+	}
+	req.Listener = func(fd int) error {
+		var err error
+		b.broker, err = broker.New(fd, broker.Options{Tree: r.plan.Tree, Network: r.plan.Network})
+		if err != nil {
+			return err
+		}
+		b.served = make(chan error, 1)
+		go func() { b.served <- b.broker.Serve() }()
+		return nil
+	}
+	return b
+}
+
+// stop ends the broker after the run and records what it refused. A fault of
+// the broker itself does not change how the command ended: the calls it
+// concerned were refused.
+func (b *brokering) stop(receipt *Receipt) {
+	if b.broker == nil {
+		return
+	}
+	_ = b.broker.Close()
+	if err := <-b.served; err != nil {
+		receipt.BrokerFault = err.Error()
+	}
+	receipt.Denials, receipt.DenialsDropped = b.broker.Denials()
+}

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/ambit-sandbox/ambit"
+	"github.com/ambit-sandbox/ambit/policy"
+)
+
+// policyFlags collects the layers that the command line names: the files of
+// --policy in their order, and above them one layer for each kind of flag, so
+// that reports can say which flag a rule came from.
+type policyFlags struct {
+	set    *flag.FlagSet
+	files  []policy.Layer
+	layers map[string]*policy.Policy
+	order  []string
+	cwd    string
+	err    error
+}
+
+// newFlags makes a flag set that reports errors instead of printing them.
+func newFlags(name string) *flag.FlagSet {
+	fs := flag.NewFlagSet(name, flag.ContinueOnError)
+	fs.SetOutput(io.Discard)
+	return fs
+}
+
+// addPolicyFlags defines a flag for each field of a policy.
+func addPolicyFlags(fs *flag.FlagSet) *policyFlags {
+	p := &policyFlags{set: fs, layers: map[string]*policy.Policy{}}
+	p.cwd, p.err = syscall.Getwd()
+	fs.Func("policy", "`FILE` with a policy (repeatable; later files win)", p.addFile)
+	p.text("extends", "built-in policy to start from: `NAME` workspace, system or none", func(l *policy.Policy, v string) { l.Extends = v })
+	p.path("read", "`PATH` may be read and executed", func(l *policy.Policy, v string) { l.ReadPaths = append(l.ReadPaths, v) })
+	p.path("write", "`PATH` may be read, executed and written", func(l *policy.Policy, v string) { l.WritePaths = append(l.WritePaths, v) })
+	p.path("block", "`PATH` may not be read or written, wherever it is nested", func(l *policy.Policy, v string) { l.BlockedPaths = append(l.BlockedPaths, v) })
+	p.path("block-write", "`PATH` may not be written, wherever it is nested", func(l *policy.Policy, v string) { l.BlockedWritePaths = append(l.BlockedWritePaths, v) })
+	p.path("work-dir", "run in `DIR` (default: the current folder)", func(l *policy.Policy, v string) { l.WorkDir = v })
+	p.toggle("allow-network", "open the network", func(l *policy.Policy, v bool) { l.AllowNetwork = &v })
+	p.toggle("private-tmp", "make a temporary folder for the run, and remove it afterwards", func(l *policy.Policy, v bool) { l.PrivateTmp = &v })
+	p.toggle("strict", "a listed path that is missing is an error", func(l *policy.Policy, v bool) { l.Strict = &v })
+	p.text("accept", "let the coverage `ITEM` be missing on a host that can't enforce it", func(l *policy.Policy, v string) { l.Accept = append(l.Accept, v) })
+	fs.Func("env", "let the variable `NAME[=VALUE]` pass, or set it (repeatable)", func(v string) error { return p.addEnv(v) })
+	fs.Func("secret", "secret variable `NAME[=SOURCE]`: file:PATH, fd:N or env:NAME", func(v string) error { return p.addSecret(v) })
+	p.addLimits()
+	return p
+}
+
+func (p *policyFlags) addLimits() {
+	limits := func(l *policy.Policy) *policy.Limits {
+		if l.Limits == nil {
+			l.Limits = &policy.Limits{}
+		}
+		return l.Limits
+	}
+	p.set.Func("timeout", "end the command after `DURATION` (90s, 10m)", func(v string) error {
+		d, err := time.ParseDuration(v)
+		if err != nil {
+			return errors.New("it must be a duration such as 90s or 10m")
+		}
+		t := policy.Duration(d)
+		limits(p.layer("--timeout")).Timeout = &t
+		return nil
+	})
+	for _, l := range []struct {
+		name, usage string
+		field       func(*policy.Limits) **int64
+	}{
+		{"output-limit", "keep `BYTES` of stdout and of stderr, discard and count the rest", func(l *policy.Limits) **int64 { return &l.OutputBytes }},
+		{"memory", "limit memory to `BYTES` (512M, 2G)", func(l *policy.Limits) **int64 { return &l.MemoryBytes }},
+		{"processes", "limit processes and threads to `N`", func(l *policy.Limits) **int64 { return &l.Processes }},
+		{"open-files", "limit the descriptors of each process to `N`", func(l *policy.Limits) **int64 { return &l.OpenFiles }},
+		{"cpu", "limit the processor time of each process to `SECONDS`", func(l *policy.Limits) **int64 { return &l.CPUSeconds }},
+		{"file-size", "limit written files to `BYTES`", func(l *policy.Limits) **int64 { return &l.FileSizeBytes }},
+	} {
+		p.set.Func(l.name, l.usage, func(v string) error {
+			n, err := parseSize(v)
+			if err == nil {
+				*l.field(limits(p.layer("--" + l.name))) = &n
+			}
+			return err
+		})
+	}
+}
+
+// parseSize reads a number with an optional binary suffix.
+func parseSize(s string) (int64, error) {
+	digits, unit := s, int64(1)
+	for suffix, u := range map[string]int64{"K": 1 << 10, "M": 1 << 20, "G": 1 << 30} {
+		if d, ok := strings.CutSuffix(s, suffix); ok {
+			digits, unit = d, u
+		}
+	}
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil || n <= 0 || n > (1<<62)/unit {
+		return 0, errors.New("it must be a whole number above 0, with K, M or G behind it if you like")
+	}
+	return n * unit, nil
+}
+
+// layer returns the policy layer of a flag.
+func (p *policyFlags) layer(name string) *policy.Policy {
+	if p.layers[name] == nil {
+		p.layers[name] = &policy.Policy{}
+		p.order = append(p.order, name)
+	}
+	return p.layers[name]
+}
+
+func (p *policyFlags) text(name, usage string, set func(*policy.Policy, string)) {
+	p.set.Func(name, usage, func(v string) error {
+		if v == "" {
+			return errors.New("it is empty")
+		}
+		set(p.layer("--"+name), v)
+		return nil
+	})
+}
+
+// path is a text that is relative to the current folder. The name stays as it
+// is otherwise: what ".." leads to is the kernel's to say.
+func (p *policyFlags) path(name, usage string, set func(*policy.Policy, string)) {
+	p.text(name, usage, func(l *policy.Policy, v string) {
+		if !strings.HasPrefix(v, "/") && v != "~" && !strings.HasPrefix(v, "~/") && !strings.HasPrefix(v, "${") {
+			v = p.cwd + "/" + v
+		}
+		set(l, v)
+	})
+}
+
+func (p *policyFlags) toggle(name, usage string, set func(*policy.Policy, bool)) {
+	p.set.BoolFunc(name, usage, func(v string) error {
+		b, err := strconv.ParseBool(v)
+		if err != nil {
+			return errors.New("it must be true or false")
+		}
+		set(p.layer("--"+name), b)
+		return nil
+	})
+}
+
+func (p *policyFlags) addFile(name string) error {
+	l, err := policy.ReadFile(name)
+	if err != nil {
+		p.err = err // as it is: it names the file and the place
+		return err
+	}
+	p.files = append(p.files, l)
+	return nil
+}
+
+func (p *policyFlags) addEnv(v string) error {
+	l := p.layer("--env")
+	if l.Env == nil {
+		l.Env = &policy.Env{Set: map[string]string{}}
+	}
+	if name, value, set := strings.Cut(v, "="); set {
+		l.Env.Set[name] = value
+	} else {
+		l.Env.Pass = append(l.Env.Pass, v)
+	}
+	return nil
+}
+
+// addSecret reads a source. What is behind "=" is never repeated in an error:
+// somebody may have put the value itself there.
+func (p *policyFlags) addSecret(v string) error {
+	name, source, given := strings.Cut(v, "=")
+	kind, rest, _ := strings.Cut(source, ":")
+	var s policy.Secret
+	switch {
+	case !given:
+		s.Env = name
+	case kind == "env":
+		s.Env = rest
+	case kind == "file" && rest != "":
+		s.File = rest
+		if !strings.HasPrefix(rest, "/") {
+			s.File = p.cwd + "/" + rest
+		}
+	case kind == "fd":
+		n, err := strconv.Atoi(rest)
+		if err != nil || n < 0 {
+			return errSecret
+		}
+		s.FD = &n
+	default:
+		return errSecret
+	}
+	l := p.layer("--secret")
+	if l.Secrets == nil {
+		l.Secrets = map[string]policy.Secret{}
+	}
+	l.Secrets[name] = s
+	return nil
+}
+
+var errSecret = errors.New("name its source, never its value: NAME, NAME=env:OTHER, NAME=file:PATH or NAME=fd:N")
+
+// command makes the run that the flags describe. Without a file the flags
+// extend the default policy.
+func (p *policyFlags) command(a *App) *ambit.Command {
+	c := &ambit.Command{Layers: p.files, Environ: a.Environ, Dir: p.cwd}
+	if len(p.files) == 0 {
+		c.Layers = []policy.Layer{{Name: "default", Policy: policy.Policy{Extends: policy.Workspace}}}
+	}
+	for _, name := range p.order {
+		c.Layers = append(c.Layers, policy.Layer{Name: name, Policy: *p.layers[name]})
+	}
+	return c
+}
+
+// parse parses flags and reports misuse; ok is false when the caller returns
+// code.
+func (a *App) parse(p *policyFlags, usage string, args []string, failed int) (code int, ok bool) {
+	err := p.set.Parse(args)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		a.flagHelp(p.set, usage)
+		return exitOK, false
+	case p.err != nil:
+		a.complain(p.err.Error())
+		return failed, false
+	case err != nil:
+		return a.misuse(failed, err.Error(), "ambit "+p.set.Name()+" --help lists the flags"), false
+	}
+	return 0, true
+}
+
+func (a *App) flagHelp(fs *flag.FlagSet, usage string) {
+	fmt.Fprintf(a.Stdout, "Usage: ambit %s\n\nFlags:\n", usage)
+	fs.SetOutput(a.Stdout)
+	fs.PrintDefaults()
+}
+
+// isTerminal reports whether f is a terminal.
+func isTerminal(f *os.File) bool {
+	st, err := f.Stat()
+	return err == nil && st.Mode()&os.ModeCharDevice != 0
+}

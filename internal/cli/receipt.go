@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"syscall"
+
+	"github.com/ambit-sandbox/ambit"
+)
+
+// openReceipt opens the receipt's file before the command runs: the name may
+// lie where the command can write, and what it puts there must not lead the
+// unrestricted supervisor elsewhere.
+func openReceipt(name string) (*os.File, error) {
+	if name == "" {
+		return nil, nil
+	}
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("cannot write the receipt, so nothing was run: %w", err)
+	}
+	st, err := f.Stat()
+	if err == nil && !st.Mode().IsRegular() {
+		err = fmt.Errorf("%s is not a regular file", name)
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, fmt.Errorf("cannot write the receipt, so nothing was run: %w", err)
+	}
+	return f, nil
+}
+
+func writeReceipt(f *os.File, res *ambit.Result) error {
+	if f == nil {
+		return nil
+	}
+	defer func() { _ = f.Close() }()
+	b, err := json.MarshalIndent(res.Receipt, "", "  ")
+	if err == nil {
+		err = f.Truncate(0)
+	}
+	if err == nil {
+		_, err = f.WriteAt(append(b, '\n'), 0)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot write the receipt: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ambit
+
+import (
+	"sort"
+	"time"
+
+	"github.com/ambit-sandbox/ambit/denial"
+	"github.com/ambit-sandbox/ambit/internal/plan"
+	"github.com/ambit-sandbox/ambit/internal/probe"
+	"github.com/ambit-sandbox/ambit/policy"
+)
+
+// ReceiptVersion is the version of the receipt's format. Fields may be added
+// to a version; none changes its meaning.
+const ReceiptVersion = 1
+
+// Receipt says what was asked of a run, what enforced it, and how the run
+// ended. It holds no secret's value.
+type Receipt struct {
+	Version int       `json:"version"`
+	Started time.Time `json:"started"`
+	// Code is empty if the command was started.
+	Code Code `json:"code,omitempty"`
+	// Error says what failed, if Code is set.
+	Error string `json:"error,omitempty"`
+
+	Backend string `json:"backend,omitempty"`
+	Kernel  string `json:"kernel,omitempty"`
+	// LandlockABI is the kernel's; 0 if it has none.
+	LandlockABI int `json:"landlock_abi"`
+	// PolicyDigest identifies the resolved policy.
+	PolicyDigest string `json:"policy_digest,omitempty"`
+	// Coverage reports on every item of the plan.
+	Coverage []CoverageLine `json:"coverage,omitempty"`
+	// Paths are the listed paths, without the built-in ones that are absent.
+	Paths []PathReceipt `json:"paths,omitempty"`
+	// WorkDir is the command's working directory.
+	WorkDir string `json:"work_dir,omitempty"`
+
+	Outcome   *Outcome  `json:"outcome,omitempty"`
+	Durations Durations `json:"durations"`
+	// Denials are the calls that the broker refused; DenialsDropped counts
+	// those beyond what is kept. What the kernel itself refuses is not among
+	// them.
+	Denials        []denial.Denial `json:"denials,omitempty"`
+	DenialsDropped int             `json:"denials_dropped,omitempty"`
+	// BrokerFault tells of a fault of the broker itself. The calls that it
+	// concerned were refused.
+	BrokerFault string `json:"broker_fault,omitempty"`
+}
+
+// PathReceipt is the fate of one listed path.
+type PathReceipt struct {
+	Path      string      `json:"path"`
+	Kind      policy.Kind `json:"kind"`
+	Origin    string      `json:"origin"`
+	Canonical string      `json:"canonical,omitempty"`
+	// Status is "enforced", "missing" or "unreadable".
+	Status string `json:"status"`
+	Reason string `json:"reason,omitempty"`
+}
+
+// Outcome is how the command ended.
+type Outcome struct {
+	// ExitCode is the command's own, 128+n for signal n, 124 for a timeout,
+	// 126 and 127 for a command that can't be executed or found.
+	ExitCode int `json:"exit_code"`
+	// Signal is the signal that ended the command; 0 is none.
+	Signal   int  `json:"signal,omitempty"`
+	TimedOut bool `json:"timed_out,omitempty"`
+	// Cancelled: the caller ended the run.
+	Cancelled bool `json:"cancelled,omitempty"`
+	// Executed: the command's execve succeeded.
+	Executed bool `json:"executed"`
+	// ExecError says why not.
+	ExecError string `json:"exec_error,omitempty"`
+	// Left: the kernel held processes of the tree against SIGKILL.
+	Left bool `json:"left,omitempty"`
+	// Stdout and Stderr count bytes, if the output went through the
+	// supervisor.
+	Stdout *OutputCount `json:"stdout,omitempty"`
+	Stderr *OutputCount `json:"stderr,omitempty"`
+}
+
+// OutputCount counts the bytes of one stream.
+type OutputCount struct {
+	Bytes int64 `json:"bytes"`
+	// Discarded bytes were beyond the limit; the command was not disturbed.
+	Discarded int64 `json:"discarded"`
+}
+
+// Durations are in milliseconds.
+type Durations struct {
+	// Plan is the time to resolve the policy, look at the host and choose.
+	Plan float64 `json:"plan_ms"`
+	// Setup is the time from there until the command was executed.
+	Setup float64 `json:"setup_ms"`
+	// Run is the command's own time.
+	Run float64 `json:"run_ms"`
+	// Sweep is the time to end what the command left.
+	Sweep float64 `json:"sweep_ms"`
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+func (r *Receipt) host(f *probe.Facts) {
+	r.Kernel, r.LandlockABI = f.Kernel, f.ABI
+}
+
+func (r *Receipt) plan(p *plan.Plan) {
+	r.WorkDir = p.WorkDir.Path
+	r.Paths = listedPaths(p)
+}
+
+func listedPaths(p *plan.Plan) []PathReceipt {
+	out := make([]PathReceipt, 0, len(p.Listed))
+	for _, l := range p.Listed {
+		pr := PathReceipt{Path: l.Path, Kind: l.Kind, Origin: l.Origin, Canonical: l.Canonical, Status: string(l.Status)}
+		if l.Err != nil {
+			pr.Reason = l.Err.Error()
+		}
+		out = append(out, pr)
+	}
+	return out
+}
+
+// secretNames lists the names of a policy's secret variables, sorted.
+func secretNames(r *policy.Resolved) []string {
+	names := make([]string, 0, len(r.Secrets))
+	for name := range r.Secrets {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	return names
+}

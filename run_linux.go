@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ambit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/ambit-sandbox/ambit/internal/backend"
+	"github.com/ambit-sandbox/ambit/internal/backend/all"
+	"github.com/ambit-sandbox/ambit/internal/child"
+	"github.com/ambit-sandbox/ambit/internal/launch"
+	"github.com/ambit-sandbox/ambit/internal/plan"
+	"github.com/ambit-sandbox/ambit/internal/plan/hostpath"
+	"github.com/ambit-sandbox/ambit/internal/probe"
+	"github.com/ambit-sandbox/ambit/policy"
+)
+
+// Dispatch runs the launcher, or a probe's child, if args (os.Args) ask for
+// it, and then does not return. It must be the first thing that main does.
+func Dispatch(args []string) {
+	child.Dispatch(args)
+	if handled, exit := probe.Dispatch(args); handled {
+		os.Exit(exit)
+	}
+}
+
+// Run runs a command within its policy and waits until nothing of it is left.
+//
+// The result is never nil and its receipt always filled as far as the run
+// came. An error means that the command was not executed ([ErrPolicy],
+// [ErrUnavailable]) or that ctx ended; a command that could not be found or
+// executed is no error but an exit code, as in a shell.
+func Run(ctx context.Context, c *Command) (*Result, error) {
+	r := &runner{cmd: c, receipt: &Receipt{Version: ReceiptVersion, Started: time.Now()}}
+	defer r.close()
+	err := r.run(ctx)
+	return r.result(err)
+}
+
+// runner carries one run through its stages.
+type runner struct {
+	cmd     *Command
+	receipt *Receipt
+	environ []string
+
+	resolved *policy.Resolved
+	plan     *plan.Plan
+	facts    *probe.Facts
+	choice   *backend.Choice
+	confined *backend.Confinement
+	redactor *Redactor
+	tmp      string
+	res      *launch.Result
+	files    []*os.File // to close in the end
+}
+
+func (r *runner) run(ctx context.Context) error {
+	if len(r.cmd.Argv) == 0 {
+		return &policyError{errors.New("cannot run an empty command")}
+	}
+	if err := r.prepare(); err != nil {
+		return err
+	}
+	r.receipt.Durations.Plan = milliseconds(time.Since(r.receipt.Started))
+	return r.launch(ctx)
+}
+
+// prepare goes from the policy to a backend that enforces all of it.
+func (r *runner) prepare() (err error) {
+	r.environ = r.cmd.Environ
+	if r.environ == nil {
+		r.environ = os.Environ()
+	}
+	if r.resolved, err = Resolve(r.cmd, r.tmpName()); err != nil {
+		return &policyError{err}
+	}
+	r.receipt.PolicyDigest = policy.Digest(r.resolved)
+	if err := r.makeTmp(); err != nil {
+		return setupError("landlock", err)
+	}
+	if r.plan, err = plan.Compile(r.resolved, r.tmp, hostpath.New()); err != nil {
+		return setupError("", err)
+	}
+	r.receipt.plan(r.plan)
+	if r.facts, err = probe.Quick(); err != nil {
+		return setupError("landlock", err)
+	}
+	r.receipt.host(r.facts)
+	r.choice, err = backend.Select(all.Backends(), r.plan, r.facts)
+	if err != nil {
+		return err
+	}
+	r.receipt.Backend, r.receipt.Coverage = r.choice.Backend.Name(), coverageOf(r.choice.Coverage)
+	if r.confined, err = r.choice.Backend.Confine(r.plan, r.facts); err != nil {
+		return setupError(r.choice.Backend.Name(), err)
+	}
+	return nil
+}
+
+// launch starts the command and follows it to its end.
+func (r *runner) launch(ctx context.Context) error {
+	secrets, err := readSecrets(r.resolved.Secrets, r.environ)
+	if err != nil {
+		return &policyError{err}
+	}
+	r.redactor = newRedactor(secrets)
+	req, err := r.request(plan.Environ(r.resolved.Env, r.environ, secrets))
+	if err != nil {
+		return err
+	}
+	if len(req.Spec.Files) == 0 {
+		return nil // notFound has set the outcome
+	}
+	b := r.serveBroker(req)
+	if err := r.adopt(); err != nil {
+		return err
+	}
+	r.res, err = launch.Run(ctx, req)
+	b.stop(r.receipt)
+	r.killAdopted()
+	if r.res != nil {
+		r.receipt.launched(r.res, req.Stdout, req.Stderr)
+	}
+	if err != nil && ctx.Err() != nil && r.receipt.Outcome != nil {
+		r.receipt.Outcome.Cancelled = true
+		return err
+	}
+	return setupError(r.choice.Backend.Name(), err)
+}
+
+// request lays out what the launcher gets.
+func (r *runner) request(environ []string) (*launch.Request, error) {
+	files, found := lookup(r.cmd.Argv[0], r.plan.WorkDir.Path, environ)
+	if len(files) == 0 {
+		r.notFound(found)
+		return &launch.Request{Spec: &child.Spec{}}, nil
+	}
+	dir, err := r.openWorkDir()
+	if err != nil {
+		return nil, setupError(r.choice.Backend.Name(), err)
+	}
+	limits, err := rlimits(r.resolved.Limits)
+	if err != nil {
+		return nil, setupError(r.choice.Backend.Name(), err)
+	}
+	req := &launch.Request{
+		Spec: &child.Spec{
+			Files: files, Argv: r.cmd.Argv, Env: environ, Tmp: r.tmp, Limits: limits,
+			RestrictFlags: r.confined.RestrictFlags,
+			Filter:        r.confined.Filter, FilterFlags: r.confined.FilterFlags,
+			GuardDomain: r.confined.Guard != nil,
+		},
+		WorkDir: dir, Ruleset: r.confined.Ruleset, Guard: r.confined.Guard,
+		Signals: r.cmd.Signals,
+	}
+	if t := r.resolved.Limits.Timeout; t != nil {
+		req.Timeout = time.Duration(*t)
+	}
+	return req, r.streams(req)
+}
+
+func (r *runner) openWorkDir() (*os.File, error) {
+	fd, err := hostpath.New().Open(r.plan.WorkDir)
+	if err != nil {
+		return nil, fmt.Errorf("cannot open the working directory: %w", err)
+	}
+	f := os.NewFile(uintptr(fd), r.plan.WorkDir.Path)
+	r.files = append(r.files, f)
+	return f, nil
+}
+
+// adopt makes this process the next one that the command's processes fall to,
+// should the launcher be killed.
+func (r *runner) adopt() error {
+	if !r.cmd.Exclusive {
+		return nil
+	}
+	return setupError(r.choice.Backend.Name(), launch.Adopt())
+}
+
+// adoptedTime bounds the wait for processes that a killed launcher left.
+const adoptedTime = 10 * time.Second
+
+func (r *runner) killAdopted() {
+	if r.cmd.Exclusive && launch.KillAdopted(adoptedTime) != nil && r.res != nil {
+		r.res.Left = true
+	}
+}
+
+func (r *runner) notFound(found bool) {
+	o := &Outcome{ExitCode: ExitNotFound, ExecError: "cannot find the command " + r.cmd.Argv[0] + " in PATH"}
+	if found {
+		o.ExitCode = ExitNotExecutable
+		o.ExecError = "cannot execute " + r.cmd.Argv[0] + ": no file of that name in PATH is executable"
+	}
+	r.receipt.Outcome = o
+}
+
+func (r *runner) result(err error) (*Result, error) {
+	res := &Result{ExitCode: ExitUnavailable, Receipt: r.receipt, Redactor: r.redactor}
+	if r.receipt.Outcome != nil && CodeOf(err) == "" {
+		r.receipt.Outcome.ExecError = r.redactor.Redact(r.receipt.Outcome.ExecError)
+		res.ExitCode = r.receipt.Outcome.ExitCode
+	}
+	if err != nil {
+		r.receipt.Code, r.receipt.Error = CodeOf(err), r.redactor.Redact(err.Error())
+	}
+	return res, err
+}
+
+func (r *runner) close() {
+	if r.confined != nil {
+		r.confined.Close()
+	}
+	for _, f := range r.files {
+		_ = f.Close()
+	}
+	if r.tmp != "" {
+		_ = child.RemoveTmp(r.tmp) // the launcher has; this is for when it did not run
+	}
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ambit
+
+import (
+	"encoding/base64"
+	"fmt"
+	"io"
+	"os"
+	"sort"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/ambit-sandbox/ambit/policy"
+)
+
+// maxSecret is the longest secret in bytes: a variable's value can't be longer
+// than 32 pages (MAX_ARG_STRLEN, execve(2)).
+const maxSecret = 128 << 10
+
+// readSecrets gets the values of the policy's secrets from their sources.
+// Errors name the variable and the source, never a value.
+func readSecrets(sources map[string]policy.Secret, environ []string) (map[string]string, error) {
+	values := make(map[string]string, len(sources))
+	for name, s := range sources {
+		v, err := readSecret(s, environ)
+		if err != nil {
+			return nil, fmt.Errorf("cannot read the secret %s: %w", name, err)
+		}
+		switch {
+		case v == "":
+			return nil, fmt.Errorf("cannot use the secret %s: its source is empty", name)
+		case strings.ContainsRune(v, 0):
+			return nil, fmt.Errorf("cannot use the secret %s: it holds a NUL byte, which no variable can", name)
+		}
+		values[name] = v
+	}
+	return values, nil
+}
+
+func readSecret(s policy.Secret, environ []string) (string, error) {
+	switch {
+	case s.File != "":
+		f, err := os.Open(s.File)
+		if err != nil {
+			return "", err
+		}
+		return readValue(f)
+	case s.FD != nil:
+		return readValue(os.NewFile(uintptr(*s.FD), fmt.Sprintf("descriptor %d", *s.FD)))
+	}
+	for _, kv := range environ {
+		if name, v, _ := strings.Cut(kv, "="); name == s.Env {
+			return v, nil
+		}
+	}
+	return "", fmt.Errorf("the variable %s is not set", s.Env)
+}
+
+// readValue reads a whole source and cuts one newline off its end.
+func readValue(f *os.File) (string, error) {
+	if f == nil {
+		return "", os.ErrInvalid
+	}
+	defer func() { _ = f.Close() }()
+	b, err := io.ReadAll(io.LimitReader(f, maxSecret+1))
+	if err != nil {
+		return "", err
+	}
+	if len(b) > maxSecret {
+		return "", fmt.Errorf("it is longer than %d bytes", maxSecret)
+	}
+	return strings.TrimSuffix(string(b), "\n"), nil
+}
+
+// Redactor replaces the values of secrets in what is about to be shown.
+type Redactor struct{ replacer *strings.Replacer }
+
+// newRedactor knows each value by its variable's name. Longer values go
+// first, so that one that holds another is replaced as a whole.
+func newRedactor(values map[string]string) *Redactor {
+	names := make([]string, 0, len(values))
+	for name := range values {
+		names = append(names, name)
+	}
+	sort.Slice(names, func(i, j int) bool {
+		a, b := values[names[i]], values[names[j]]
+		return len(a) > len(b) || len(a) == len(b) && names[i] < names[j]
+	})
+	var pairs []string
+	for _, name := range names {
+		pairs = append(pairs, values[name], "[secret "+name+"]")
+	}
+	return &Redactor{strings.NewReplacer(pairs...)}
+}
+
+// Redact returns s with every secret's value replaced by its name.
+func (r *Redactor) Redact(s string) string {
+	if r == nil {
+		return s
+	}
+	return r.replacer.Replace(s)
+}
+
+// Text returns output as a JSON string can hold it, with every secret's value
+// replaced: as it is and "utf-8", or else in base64 and "base64".
+func (r *Redactor) Text(b []byte) (text, encoding string) {
+	s := r.Redact(string(b))
+	if utf8.ValidString(s) {
+		return s, "utf-8"
+	}
+	return base64.StdEncoding.EncodeToString([]byte(s)), "base64"
+}
