@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/ambit-sandbox/ambit/internal/backend"
 	"github.com/ambit-sandbox/ambit/internal/plan"
 	"github.com/ambit-sandbox/ambit/internal/probe"
 	"github.com/ambit-sandbox/ambit/internal/seccomp"
