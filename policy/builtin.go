@@ -50,6 +50,6 @@ func workspace() Policy {
 	p.ReadPaths = slices.Concat(p.ReadPaths, gitPaths, homeTools)
 	p.WritePaths = append(p.WritePaths, "${WORK_DIR}")
 	p.PrivateTmp = &yes
-	p.Env.Set = cacheEnv()
+	p.Env.Set = scratchEnv()
 	return p
 }

@@ -44,14 +44,17 @@ var homeTools = []string{
 	"~/.local/share/mise/installs", "~/.local/share/mise/shims", "~/.terminfo",
 }
 
-// cacheEnv moves caches from the home, which is closed, to the private
-// temporary folder. A path in a value of a built-in policy may start with a
-// variable; values of other policies are taken as they are.
-func cacheEnv() map[string]string {
+// scratchEnv moves caches and temporary files from places that are closed to
+// the private temporary folder, which TMPDIR names. Values of a built-in
+// policy may hold variables; those of other policies are taken as they are.
+func scratchEnv() map[string]string {
 	return map[string]string{
 		// Go, pip, ccache, Yarn, Deno, uv and many others follow it.
 		"XDG_CACHE_HOME": "${TMPDIR}/cache",
 		// npm does not, and keeps its logs there as well.
 		"npm_config_cache": "${TMPDIR}/cache/npm",
+		// Java has /tmp built in and ignores TMPDIR. The price is a line on
+		// stderr for each start of a virtual machine.
+		"JAVA_TOOL_OPTIONS": "-Djava.io.tmpdir=${TMPDIR}",
 	}
 }

@@ -114,20 +114,35 @@ func (e *Env) check(found *problemList) {
 	for i, name := range e.Pass {
 		// A bare "*" is a name too: all variables.
 		if stem, star := strings.CutSuffix(name, "*"); !isEnvName(stem) && !(star && stem == "") {
-			field := element("env.pass", i)
-			found.add(problem(field, field+": "+quote(name)+" is not the name of a variable",
-				envNameHint+"; one * may end it"))
+			found.add(checkEnvName(element("env.pass", i), name))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(e.Set)) {
-		field := member("env.set", name)
-		switch {
-		case !isEnvName(name):
-			found.add(problem(field, "env.set: "+quote(name)+" is not the name of a variable", envNameHint))
-		case strings.Contains(e.Set[name], "\x00"):
+		found.add(checkEnvName("env.set", name))
+		if strings.Contains(e.Set[name], "\x00") {
+			field := member("env.set", name)
 			found.add(problem(field, field+": the value holds a NUL byte", "no variable can hold one"))
 		}
 	}
+}
+
+// checkEnvName judges a variable's name. Of a wrong one it shows only what
+// cannot be a value that got there by mistake ("API_KEY=...").
+func checkEnvName(field, name string) *Error {
+	if isEnvName(name) {
+		return nil
+	}
+	shown, _, assignment := strings.Cut(name, "=")
+	switch {
+	case strings.HasPrefix(field, "secrets"):
+		return problem(field, field+": this is not the name of a variable", envNameHint)
+	case assignment:
+		return problem(field, field+": "+quote(shown+"=...")+" is not the name of a variable",
+			`write "NAME": "value" in env.set`)
+	case strings.HasPrefix(field, "env.pass"):
+		return problem(field, field+": "+quote(name)+" is not the name of a variable", envNameHint+"; one * may end it")
+	}
+	return problem(field, field+": "+quote(name)+" is not the name of a variable", envNameHint)
 }
 
 // isEnvName is stricter than the kernel, which takes any string: other names
@@ -145,8 +160,8 @@ func isEnvName(s string) bool {
 
 func (p Policy) checkSecret(name string, found *problemList) {
 	field, s := member("secrets", name), p.Secrets[name]
-	if !isEnvName(name) {
-		found.add(problem(field, "secrets: "+quote(name)+" is not the name of a variable", envNameHint))
+	if e := checkEnvName("secrets", name); e != nil {
+		found.add(e)
 		return
 	}
 	if p.Env != nil {
@@ -156,10 +171,10 @@ func (p Policy) checkSecret(name string, found *problemList) {
 	}
 	found.add(s.checkSources(field))
 	if s.File != "" {
-		found.add(checkPath(field+".file", s.File))
+		found.add(checkSecretFile(field+".file", s.File))
 	}
-	if s.Env != "" && !isEnvName(s.Env) {
-		found.add(problem(field+".env", field+".env: "+quote(s.Env)+" is not the name of a variable", envNameHint))
+	if s.Env != "" {
+		found.add(checkEnvName(field+".env", s.Env))
 	}
 	// 0, 1 and 2 are the command's own; a secret read from them would take
 	// away its input.
@@ -167,6 +182,15 @@ func (p Policy) checkSecret(name string, found *problemList) {
 		found.add(problem(field+".fd", fmt.Sprintf("%s.fd: %d is not a descriptor that can hold a secret", field, *s.FD),
 			"use one from 3 on that the caller leaves open"))
 	}
+}
+
+// checkSecretFile is checkPath without the text in its words, which may be the
+// secret itself in the wrong place.
+func checkSecretFile(field, path string) *Error {
+	if checkPath(field, path) == nil {
+		return nil
+	}
+	return problem(field, field+" is not a usable path", `write an absolute path, or one that starts with ~, ${HOME} or ${WORK_DIR}`)
 }
 
 func (s Secret) checkSources(field string) *Error {

@@ -126,10 +126,11 @@ func (d *decoder) members(field string, v hujson.Value, read func(path string, n
 			path = member(field, key)
 		}
 		if first, doubled := seen[key]; doubled {
-			d.fail(m.Name.StartOffset, duplicateField(path, key, first))
+			line, _ := position(d.data, first)
+			d.fail(m.Name.StartOffset, duplicateField(field, path, key, line))
 			return
 		}
-		seen[key], _ = position(d.data, m.Name.StartOffset)
+		seen[key] = m.Name.StartOffset
 		d.at[path] = m.Value.StartOffset
 		read(path, m.Name, m.Value)
 		// Whatever follows an error is not looked at: that bounds the work

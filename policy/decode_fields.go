@@ -34,7 +34,7 @@ var envFields = []fieldOf[Env]{
 }
 
 var secretFields = []fieldOf[Secret]{
-	{"file", func(d *decoder, f string, v hujson.Value, s *Secret) { s.File = d.path(f, v) }},
+	{"file", func(d *decoder, f string, v hujson.Value, s *Secret) { s.File = d.pathBy(checkSecretFile, f, v) }},
 	{"fd", func(d *decoder, f string, v hujson.Value, s *Secret) { s.FD = d.descriptor(f, v) }},
 	{"env", func(d *decoder, f string, v hujson.Value, s *Secret) { s.Env = d.word(f, v) }},
 }
@@ -52,7 +52,7 @@ var limitFields = []fieldOf[Limits]{
 func (d *decoder) envSet(field string, v hujson.Value) map[string]string {
 	var set map[string]string
 	d.members(field, v, func(path string, name, v hujson.Value) {
-		key := d.name(path, name)
+		key := d.name(field, name)
 		// An empty value is a value; what it holds is shown nowhere.
 		value, ok := d.str(path, "a string", v)
 		if !ok {
@@ -69,7 +69,7 @@ func (d *decoder) envSet(field string, v hujson.Value) map[string]string {
 func (d *decoder) secrets(field string, v hujson.Value) map[string]Secret {
 	var secrets map[string]Secret
 	d.members(field, v, func(path string, name, v hujson.Value) {
-		key := d.name(path, name)
+		key := d.name(field, name)
 		if _, inline := v.Value.(hujson.Literal); inline && v.Value.Kind() == '"' {
 			d.fail(v.StartOffset, problem(path, path+" must be an object that says where the secret is, not the secret",
 				`write {"file": "/path"}, {"fd": 3} or {"env": "NAME"}`))
@@ -85,12 +85,12 @@ func (d *decoder) secrets(field string, v hujson.Value) map[string]Secret {
 	return secrets
 }
 
-// name reads the name of a variable. An error about one that is no such name
-// points at the name, any other at its value.
-func (d *decoder) name(path string, name hujson.Value) string {
+// name reads the name of a variable. It is checked here, and not only with the
+// policy, because the error points at the name, and others at its value.
+func (d *decoder) name(field string, name hujson.Value) string {
 	key := text(name)
-	if !isEnvName(key) {
-		d.at[path] = name.StartOffset
+	if e := checkEnvName(field, key); e != nil {
+		d.fail(name.StartOffset, e)
 	}
 	return key
 }

@@ -68,12 +68,14 @@ func (d *decoder) list(field string, v hujson.Value, read func(*decoder, string,
 // path reads a path. What only text is held to is checked here: control
 // characters in a file are slips or tricks, and ".." would name another place
 // than it seems to where a link is on the way.
-func (d *decoder) path(field string, v hujson.Value) string {
+func (d *decoder) path(field string, v hujson.Value) string { return d.pathBy(checkPath, field, v) }
+
+func (d *decoder) pathBy(check func(field, path string) *Error, field string, v hujson.Value) string {
 	s := d.word(field, v)
 	if d.err != nil {
 		return s
 	}
-	if e := checkPath(field, s); e != nil {
+	if e := check(field, s); e != nil {
 		d.fail(v.StartOffset, e)
 	}
 	if strings.IndexFunc(s, unicode.IsControl) >= 0 {
@@ -122,9 +124,10 @@ func (d *decoder) descriptor(field string, v hujson.Value) *int {
 	if n == nil {
 		return nil
 	}
-	// Beyond this, Check refuses it anyway; the cut keeps it from becoming
-	// another number where int has 32 bits.
-	fd := int(max(min(*n, math.MaxInt32), math.MinInt32))
+	fd := int(*n)
+	if *n != int64(int32(*n)) {
+		d.fail(v.StartOffset, problem(field, field+" is out of range", "use one from 3 on that the caller leaves open"))
+	}
 	return &fd
 }
 

@@ -30,7 +30,7 @@ func ParseDuration(s string) (Duration, error) {
 	if v, err := time.ParseDuration(s); err == nil {
 		return Duration(v), nil
 	}
-	hint := `write it like "90s", "10m" or "1h30m"`
+	hint := `write it like "90s", "10m" or "1h30m", at most "2562047h"`
 	// The commonest slip is a bare number of seconds.
 	if s != "" && strings.Trim(s, "0123456789") == "" {
 		hint = `give it a unit: "` + clip(s) + `s" for seconds, "` + clip(s) + `m" for minutes`

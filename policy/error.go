@@ -35,7 +35,7 @@ type Error struct {
 func (e *Error) Error() string {
 	var b strings.Builder
 	if e.Name != "" {
-		b.WriteString(e.Name + ":")
+		b.WriteString(printable(e.Name) + ":")
 	}
 	if e.Line > 0 {
 		b.WriteString(strconv.Itoa(e.Line) + ":" + strconv.Itoa(e.Column) + ":")
@@ -60,6 +60,14 @@ func (e *Error) Unwrap() error { return e.Err }
 // layer's name and the text's positions adds them.
 func problem(field, msg, hint string) *Error {
 	return &Error{Field: field, Msg: msg, Hint: hint}
+}
+
+// printable leaves an ordinary file name as it is and quotes any other.
+func printable(name string) string {
+	if quoted := strconv.Quote(name); quoted[1:len(quoted)-1] != name {
+		return quoted
+	}
+	return name
 }
 
 // quote shows text from a policy in a message: control characters escaped, so

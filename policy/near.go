@@ -6,17 +6,27 @@ import "strings"
 
 // closest gives the candidate that the writer of got most likely meant, or ""
 // if none is near. "readPaths", "read-paths" and "READ_PATHS" are all near to
-// "read_paths", as is a word with a letter wrong in every four.
+// "read_paths", as are a word with a letter wrong in every four,
+// and its first half.
 func closest(got string, candidates []string) string {
 	// A name that long is none of ours, and the distance costs its length
 	// times a candidate's.
 	if len(got) > 40 {
 		return ""
 	}
+	got = plain(got)
 	best, least := "", len(got)/4+2
 	for _, c := range candidates {
-		if d := distance(plain(got), plain(c)); d < least {
+		d := distance(got, plain(c))
+		// The start of a name is near to it, however much is missing.
+		if len(got) > 2 && strings.HasPrefix(plain(c), got) {
+			d = 1
+		}
+		switch {
+		case d < least:
 			best, least = c, d
+		case d == least:
+			best = "" // two are as near: neither is a good guess
 		}
 	}
 	return best

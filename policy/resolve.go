@@ -188,18 +188,17 @@ func noValue(p place, variable string) *Error {
 // text replaces the variables in a built-in value; ok is false where one has
 // no value.
 func (x *expander) text(s string) (string, bool) {
+	var pairs []string
 	for _, name := range variables {
 		reference := "${" + name + "}"
-		if !strings.Contains(s, reference) {
-			continue
-		}
 		value, known := x.values[name]
-		if !known {
+		if !known && strings.Contains(s, reference) {
 			return "", false
 		}
-		s = strings.ReplaceAll(s, reference, value)
+		pairs = append(pairs, reference, value)
 	}
-	return s, true
+	// In one pass, so that a value is not searched for variables itself.
+	return strings.NewReplacer(pairs...).Replace(s), true
 }
 
 // checkWorkspace refuses the home, or a folder above it, as the workspace: the

@@ -33,6 +33,19 @@ func syntaxFault(data []byte, err error) *fault {
 	case at < len(data) && strings.IndexByte("}],:", data[at]) >= 0:
 		return &fault{at, "a value is expected here, not " + string(data[at]), "add the value, or remove a comma or colon too many"}
 	}
+	return wordFault(data, at)
+}
+
+// wordFault judges a word that is no JSON value, by what stands around it.
+func wordFault(data []byte, at int) *fault {
+	const word = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-'"
+	after := bytes.TrimLeft(bytes.TrimLeft(data[at:], word), " \t")
+	switch {
+	case bytes.HasPrefix(after, []byte(":")):
+		return &fault{at, "a field's name must be in double quotes", `write "name": value`}
+	case at < len(data) && strings.IndexByte("+-.0123456789", data[at]) >= 0:
+		return &fault{at, "this is not a number", "write plain digits"}
+	}
 	return &fault{at, "this is not a JSON value", "strings need double quotes; the words are true and false"}
 }
 
@@ -95,6 +108,10 @@ func unknownField(parent, name string, known []string) *Error {
 	return problem(field, where, hint)
 }
 
-func duplicateField(field, name string, firstLine int) *Error {
-	return problem(field, "duplicate field "+quote(name), "it is in line "+strconv.Itoa(firstLine)+" already; keep one")
+func duplicateField(parent, field, name string, firstLine int) *Error {
+	where := quote(name)
+	if parent != "" {
+		where += " in " + parent
+	}
+	return problem(field, "duplicate field "+where, "it is in line "+strconv.Itoa(firstLine)+" already; keep one")
 }
