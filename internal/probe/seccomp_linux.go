@@ -17,7 +17,10 @@ func (h host) seccomp(f *Facts) {
 		notif = h.filterFlags(sys.SeccompNewListener)
 	}
 	if notif == nil {
-		f.NotifSizes, notif = h.notifSizes()
+		var sizes NotifSizes
+		if sizes, notif = h.notifSizes(); notif == nil {
+			f.NotifSizes = sizes
+		}
 	}
 	f.SeccompFilter = seccompResult(FeatSeccompFilter, filter)
 	f.UserNotif = seccompResult(FeatUserNotif, notif)

@@ -66,7 +66,10 @@ func (s Settings) Get(name string) (value string, set bool) {
 
 // HasLSM tells whether a security module is known to be active.
 func (s Settings) HasLSM(name string) bool {
-	list, _ := s.Get(SetLSMs)
+	list, known := s.Get(SetLSMs)
+	if !known {
+		return false
+	}
 	for active := range strings.SplitSeq(list, ",") {
 		if active == name {
 			return true
