@@ -12,12 +12,13 @@ import (
 func (m *merged) merge(layer Layer, builtin origin) {
 	p := layer.Policy
 	for _, list := range p.pathLists() {
+		m.rules = slices.Grow(m.rules, len(list.paths))
 		for i, path := range list.paths {
-			m.rules = append(m.rules, rule{path, list.kind, element(list.field, i), layer.Name, builtin})
+			m.rules = append(m.rules, rule{place{path, list.field, i, layer.Name}, list.kind, builtin})
 		}
 	}
 	if p.WorkDir != "" {
-		m.workDir = place{p.WorkDir, "work_dir", layer.Name}
+		m.workDir = place{p.WorkDir, "work_dir", noIndex, layer.Name}
 	}
 	override(&m.allowNetwork, p.AllowNetwork)
 	override(&m.privateTmp, p.PrivateTmp)
@@ -27,6 +28,7 @@ func (m *merged) merge(layer Layer, builtin origin) {
 	}
 	for name, secret := range p.Secrets {
 		m.drop(name)
+		override(&secret.FD, secret.FD) // a copy, so that nothing is shared
 		m.secrets[name] = ownedSecret{secret, layer.Name}
 	}
 	if p.Limits != nil {
@@ -45,15 +47,28 @@ const (
 
 // rule is a path rule before its variables are replaced.
 type rule struct {
-	path    string
+	place
 	kind    Kind
-	field   string
-	layer   string
 	builtin origin
 }
 
-// place is a path and where it was written.
-type place struct{ path, field, layer string }
+// place is a path and where it was written: the field, its element in a list,
+// and the layer. The parts are put together only for an error.
+type place struct {
+	path  string
+	list  string
+	index int
+	layer string
+}
+
+const noIndex = -1
+
+func (p place) field() string {
+	if p.index == noIndex {
+		return p.list
+	}
+	return element(p.list, p.index)
+}
 
 // value is a variable's value; a built-in one may hold variables.
 type value struct {
@@ -122,5 +137,7 @@ func sortedSet(list []string) []string {
 	if len(list) == 0 {
 		return nil
 	}
-	return slices.Compact(slices.Sorted(slices.Values(list)))
+	sorted := slices.Clone(list)
+	slices.Sort(sorted)
+	return slices.Compact(sorted)
 }

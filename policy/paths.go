@@ -106,6 +106,9 @@ func quoteless(s string) string { return strings.Trim(quote(s), `"`) }
 // result is another place (path_resolution(7)). Whoever resolves the path on
 // the host does that right.
 func clean(path string) string {
+	if isClean(path) {
+		return path
+	}
 	parts := strings.Split(path, "/")
 	kept := parts[:0]
 	for _, part := range parts {
@@ -118,6 +121,15 @@ func clean(path string) string {
 		return "/" + joined
 	}
 	return joined
+}
+
+// isClean spares nearly every path the splitting: hundreds are resolved at
+// each start.
+func isClean(path string) bool {
+	if !strings.HasPrefix(path, "/") || len(path) > 1 && strings.HasSuffix(path, "/") {
+		return false
+	}
+	return !strings.Contains(path, "//") && !strings.Contains(path, "/./") && !strings.HasSuffix(path, "/.")
 }
 
 func contains(list []string, s string) bool {

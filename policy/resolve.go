@@ -58,8 +58,9 @@ func (m *merged) resolve(x *expander) (*Resolved, error) {
 		Limits:       m.limits,
 		Accept:       sortedSet(m.accept),
 	}
+	r.Rules = make([]PathRule, 0, len(m.rules)+1)
 	for _, rule := range m.rules {
-		path, err := x.path(place{rule.path, rule.field, rule.layer})
+		path, err := x.path(rule.place)
 		if err != nil && rule.builtin == fromBuiltin {
 			continue
 		}
@@ -83,7 +84,7 @@ func (m *merged) resolveSecrets(x *expander) (map[string]Secret, error) {
 	resolved := make(map[string]Secret, len(m.secrets))
 	for name, s := range m.secrets {
 		if s.File != "" {
-			path, err := x.path(place{s.File, member("secrets", name) + ".file", s.layer})
+			path, err := x.path(place{s.File, member("secrets", name) + ".file", noIndex, s.layer})
 			if err != nil {
 				return nil, err
 			}
@@ -181,13 +182,16 @@ func noValue(p place, variable string) *Error {
 	case varTmpDir:
 		hint = "set private_tmp to true, or " + hint
 	}
-	return &Error{Name: p.layer, Field: p.field, Hint: hint,
-		Msg: p.field + ": " + quote(p.path) + " starts with ${" + variable + "}, which has no value"}
+	return &Error{Name: p.layer, Field: p.field(), Hint: hint,
+		Msg: p.field() + ": " + quote(p.path) + " starts with ${" + variable + "}, which has no value"}
 }
 
 // text replaces the variables in a built-in value; ok is false where one has
 // no value.
 func (x *expander) text(s string) (string, bool) {
+	if !strings.Contains(s, "${") {
+		return s, true
+	}
 	var pairs []string
 	for _, name := range variables {
 		reference := "${" + name + "}"
@@ -201,18 +205,23 @@ func (x *expander) text(s string) (string, bool) {
 	return strings.NewReplacer(pairs...).Replace(s), true
 }
 
-// checkWorkspace refuses the home, or a folder above it, as the workspace: the
-// policy would open every key in it for writing, which nobody means who
-// happens to start a command there.
+// checkWorkspace refuses "/", the home and folders above it as the workspace:
+// the policy would open every key there, for writing even, which nobody means
+// who happens to start a command in one.
 func (x *expander) checkWorkspace(extends, layer string) error {
 	home, dir := x.values[varHome], x.values[varWorkDir]
-	if extends != Workspace || home == "" || home == "/" {
-		return nil
+	what := ""
+	switch {
+	case extends != Workspace:
+	case dir == "/":
+		what = "the whole file system"
+	case home == dir || strings.HasPrefix(home, dir+"/"):
+		what = "all of the home"
 	}
-	if dir != home && dir != "/" && !strings.HasPrefix(home, dir+"/") {
+	if what == "" {
 		return nil
 	}
 	return &Error{Name: layer, Field: "work_dir",
-		Msg:  `the policy "workspace" would make all of the home writable in ` + quote(dir),
+		Msg:  `in ` + quote(dir) + `, the policy "workspace" would make ` + what + ` writable`,
 		Hint: `start from a project's folder, or extend "system" and list the paths to open`}
 }
