@@ -11,12 +11,13 @@ func active(c Config) [][]rule {
 		mountRules,
 		namespaceRules,
 		processRules,
+		datagramRules(c.UnixDatagram), // before those that allow unix sockets
 		networkRules(c.Network),
-		datagramRules(c.UnixDatagram),
 		connectRules(c.UnixConnect),
 		metadataRules(c.Metadata),
 		truncateRules(c.PathTruncate),
 		ipcRules(c.SharedIPC),
+		allowedRules,
 	}
 }
 

@@ -81,8 +81,18 @@ func (a *assembler) load(offset uint32) label {
 }
 
 // oneOf goes on at yes if the accumulator is one of the values, which are
-// sorted: long lists are searched by halves.
+// sorted. A long list is passed over at once by what is below all of it, as
+// the requests of terminals are below those of file systems.
 func (a *assembler) oneOf(values []uint32, yes, no label) label {
+	at := a.halves(values, yes, no)
+	if len(values) > 4 && values[0] > 0 {
+		at = a.jump(bpf.JumpGreaterOrEqual, values[0], at, no)
+	}
+	return at
+}
+
+// halves is a search by halves.
+func (a *assembler) halves(values []uint32, yes, no label) label {
 	if len(values) <= 2 {
 		at := no
 		for i := len(values) - 1; i >= 0; i-- {
@@ -91,8 +101,8 @@ func (a *assembler) oneOf(values []uint32, yes, no label) label {
 		return at
 	}
 	mid := len(values) / 2
-	high := a.oneOf(values[mid:], yes, no)
-	low := a.oneOf(values[:mid], yes, no)
+	high := a.halves(values[mid:], yes, no)
+	low := a.halves(values[:mid], yes, no)
 	return a.jump(bpf.JumpGreaterOrEqual, values[mid], high, low)
 }
 

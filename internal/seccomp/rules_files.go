@@ -35,7 +35,7 @@ var (
 
 const (
 	metadataReason = "changes mode, owner, times or attributes, which no Landlock right covers"
-	metadataSource = "landlock(7), \"CAVEATS\": chmod, chown, setxattr, utime are not restricted"
+	metadataSource = "landlock(7), \"NOTES\": chmod, chown, setxattr, utime are not restricted"
 )
 
 // fileFlagsRule is alike under Refuse and Notify. A filter sees the request
@@ -71,7 +71,7 @@ var fileFlagsRule = rule{
 	}}},
 	errno:  EPERM,
 	reason: "changes a file through a descriptor opened for reading, which no Landlock right covers",
-	source: "ioctl_iflags(2), FS_IOC_SETFLAGS(2const): EPERM; landlock(7): IOCTL_DEV covers devices only",
+	source: "ioctl_iflags(2): EPERM; Documentation/userspace-api/landlock.rst: IOCTL_DEV covers devices alone",
 }
 
 // metadataRules are those of a verdict for metadata.
@@ -130,7 +130,7 @@ var (
 const (
 	truncateWhen   = "O_TRUNC with O_RDONLY or access mode 3"
 	truncateReason = "empties a file without the right to write, since Landlock before ABI 3 has no TRUNCATE right"
-	truncateSource = "landlock(7), \"VERSIONS\": TRUNCATE since ABI 3, Linux 6.2"
+	truncateSource = "Documentation/userspace-api/landlock.rst, \"File truncation (ABI < 3)\""
 )
 
 var truncateRefuse = []rule{

@@ -53,7 +53,7 @@ var kernelRules = []rule{
 		calls:  []call{callModifyLdt},
 		errno:  ENOSYS,
 		reason: "16-bit segments, with a long record of holes",
-		source: "modify_ldt(2): ENOSYS without CONFIG_MODIFY_LDT_SYSCALL",
+		source: "modify_ldt(2); a kernel without CONFIG_MODIFY_LDT_SYSCALL answers ENOSYS",
 	},
 	{
 		calls:  []call{callIopl, callIoperm},
@@ -80,7 +80,7 @@ var kernelRules = []rule{
 		calls:  []call{callUselib, callSysctl, callLookupDcookie, callNfsservctl},
 		errno:  ENOSYS,
 		reason: "obsolete, and no caller is left",
-		source: "uselib(2), _sysctl(2), lookup_dcookie(2), nfsservctl(2): removed from Linux, which then answers ENOSYS",
+		source: "uselib(2), sysctl(2), lookup_dcookie(2), nfsservctl(2): ENOSYS where Linux no longer has them",
 	},
 	{
 		calls:  []call{callLsmSetSelfAttr},
@@ -109,6 +109,6 @@ var terminalRules = []rule{
 		checks: []check{{word: arg1, values: []uint32{0x5412, 0x541c, 0x5423}}},
 		errno:  EPERM,
 		reason: "puts input into the terminal, to be run by the shell outside; TIOCSETD loads line discipline drivers",
-		source: "TIOCSTI(2const), TIOCLINUX(2const): EPERM; request is an unsigned int (SYSCALL_DEFINE3(ioctl), fs/ioctl.c)",
+		source: "ioctl_tty(2), ioctl_console(2): EPERM; request is an unsigned int (SYSCALL_DEFINE3(ioctl), fs/ioctl.c)",
 	},
 }

@@ -37,6 +37,8 @@ var networkNone = []rule{
 	},
 }
 
+// networkOpen is a list of what is allowed first, and of what is refused of
+// the rest, so that each rule looks at one argument.
 var networkOpen = []rule{
 	{
 		calls:  []call{callSocketpair},
@@ -48,56 +50,55 @@ var networkOpen = []rule{
 	},
 	{
 		calls:  []call{callSocket},
-		when:   "domain is not AF_UNIX, AF_INET, AF_INET6 or AF_NETLINK",
-		checks: []check{{word: arg0, op: notIn, values: []uint32{afUnix, afInet, afInet6, afNetlink}}},
+		when:   "domain is AF_UNIX",
+		checks: []check{{word: arg0, values: []uint32{afUnix}}},
+		then:   Allow,
+		reason: "connecting and binding follow the policy on paths",
+		source: "unix(7)",
+	},
+	{
+		calls: []call{callSocket},
+		when:  "domain is AF_NETLINK and protocol is NETLINK_ROUTE",
+		checks: []check{
+			{word: arg0, values: []uint32{afNetlink}},
+			{word: arg2, values: []uint32{0}},
+		},
+		then:   Allow,
+		reason: "programs list interfaces by it; changing them needs CAP_NET_ADMIN",
+		source: "getifaddrs(3), rtnetlink(7)",
+	},
+	{
+		calls:  []call{callSocket},
+		when:   "domain is none of these, AF_INET or AF_INET6",
+		checks: []check{{word: arg0, op: notIn, values: []uint32{afInet, afInet6}}},
 		errno:  EACCES,
 		reason: "other families reach hardware, the hypervisor or the kernel, not the network the policy speaks of",
 		source: "socket(2): EACCES; address_families(7)",
 	},
 	{
-		calls: []call{callSocket},
-		when:  "domain is AF_NETLINK and protocol is not NETLINK_ROUTE",
-		checks: []check{
-			{word: arg0, values: []uint32{afNetlink}},
-			{word: arg2, op: notIn, values: []uint32{0}},
-		},
-		errno:  EACCES,
-		reason: "programs list interfaces by NETLINK_ROUTE; the rest administers the kernel",
-		source: "netlink(7); getifaddrs(3)",
-	},
-	{
-		calls: []call{callSocket},
-		when:  "domain is AF_INET or AF_INET6 and type is SOCK_RAW or SOCK_PACKET",
-		checks: []check{
-			{word: arg0, values: []uint32{afInet, afInet6}},
-			{word: arg1, mask: sockTypeMask, values: []uint32{sockRaw, sockPacket}},
-		},
+		calls:  []call{callSocket},
+		when:   "type is SOCK_RAW or SOCK_PACKET",
+		checks: []check{{word: arg1, mask: sockTypeMask, values: []uint32{sockRaw, sockPacket}}},
 		errno:  EPERM,
 		reason: "forges and reads packets; Linux turns AF_INET with SOCK_PACKET into AF_PACKET",
 		source: "raw(7): EPERM without CAP_NET_RAW; __sock_create, net/socket.c",
 	},
 	{
-		calls: []call{callSocket},
-		when:  "domain is AF_INET or AF_INET6 and protocol is not 0, TCP, UDP or ICMP",
-		checks: []check{
-			{word: arg0, values: []uint32{afInet, afInet6}},
-			{word: arg2, op: notIn, values: []uint32{0, 1, 6, 17, 58}},
-		},
-		errno: EPROTONOSUPPORT,
-		reason: "rights on TCP do not hold for MPTCP; SCTP, DCCP, SMC and the like load kernel modules on demand; " +
-			"callers take the answer of a kernel without them, and use TCP",
-		source: "socket(2): EPROTONOSUPPORT; landlock(7), \"CAVEATS\"; inet_create, net/ipv4/af_inet.c",
+		calls:  []call{callSocket},
+		when:   "type is neither SOCK_STREAM nor SOCK_DGRAM",
+		checks: []check{{word: arg1, mask: sockTypeMask, op: notIn, values: []uint32{sockStream, sockDgram}}},
+		errno:  EPROTONOSUPPORT,
+		reason: "with protocol 0 finds SCTP or DCCP, and loads their modules",
+		source: "socket(2): EPROTONOSUPPORT; inet_create, net/ipv4/af_inet.c (request_module)",
 	},
 	{
-		calls: []call{callSocket},
-		when:  "domain is AF_INET or AF_INET6 and type is not SOCK_STREAM or SOCK_DGRAM",
-		checks: []check{
-			{word: arg0, values: []uint32{afInet, afInet6}},
-			{word: arg1, mask: sockTypeMask, op: notIn, values: []uint32{sockStream, sockDgram}},
-		},
+		calls:  []call{callSocket},
+		when:   "protocol is not 0, TCP, UDP or ICMP",
+		checks: []check{{word: arg2, op: notIn, values: []uint32{0, 1, 6, 17, 58}}},
 		errno:  EPROTONOSUPPORT,
-		reason: "protocol 0 with another type finds SCTP or DCCP, and loads their modules",
-		source: "socket(2): EPROTONOSUPPORT; inet_create, net/ipv4/af_inet.c",
+		reason: "Landlock's rights on TCP do not hold for MPTCP; SCTP, DCCP, SMC and the like load kernel modules on demand; " +
+			"callers take the answer of a kernel without them, and use TCP",
+		source: "socket(2): EPROTONOSUPPORT; inet_create, net/ipv4/af_inet.c (request_module)",
 	},
 }
 
