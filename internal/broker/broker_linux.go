@@ -23,6 +23,14 @@ type Options struct {
 	// Network decides over connecting sockets other than unix ones. The
 	// default is that none may.
 	Network plan.Network
+	// Guard is the process id of the launcher, which the whole sandbox
+	// descends from and which has not been waited for. The default, 0, makes
+	// processes strangers to each other: what /proc/PID/fd and its like lead
+	// to is then refused for every process but the caller.
+	Guard int
+	// Scope is where connections to abstract unix sockets are made from. The
+	// default, nil, refuses them all with EPERM.
+	Scope *Scope
 }
 
 // Broker serves one listener.
@@ -36,6 +44,7 @@ type Broker struct {
 	calls    map[int32]call
 	log      recorder
 	crew     crew
+	waiting  atomic.Int32 // connections that wait for their peer
 	started  atomic.Bool
 	closing  sync.Once
 }
@@ -69,6 +78,10 @@ func (b *Broker) open() error {
 		if kind, errno := sys.FSKindOf(fd); errno != 0 || !kind.Proc {
 			return fmt.Errorf("%s is not on a proc file system", dir.name)
 		}
+	}
+	// All numbers are compared with those that the kernel gives us.
+	if self, errno := sys.ReadLinkAt(b.proc, "self"); errno != 0 || self != strconv.Itoa(os.Getpid()) {
+		return errors.New("/proc belongs to another pid namespace")
 	}
 	// Before Linux 6.6 there is no such flag; the answers are the same, and
 	// each takes longer.

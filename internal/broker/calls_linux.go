@@ -19,5 +19,19 @@ func commonCalls() map[int32]call {
 		syscall.SYS_FCHMOD:   {"fchmod", fchmod},
 		syscall.SYS_FCHMODAT: {"fchmodat", fchmodat},
 		sysFchmodat2:         {"fchmodat2", fchmodat2},
+
+		syscall.SYS_FCHOWN:   {"fchown", fchown},
+		syscall.SYS_FCHOWNAT: {"fchownat", fchownat},
+
+		syscall.SYS_UTIMENSAT: {"utimensat", utimensat},
+
+		syscall.SYS_SETXATTR:     {"setxattr", setxattr},
+		syscall.SYS_LSETXATTR:    {"lsetxattr", lsetxattr},
+		syscall.SYS_FSETXATTR:    {"fsetxattr", fsetxattr},
+		syscall.SYS_REMOVEXATTR:  {"removexattr", removexattr},
+		syscall.SYS_LREMOVEXATTR: {"lremovexattr", lremovexattr},
+		syscall.SYS_FREMOVEXATTR: {"fremovexattr", fremovexattr},
+
+		syscall.SYS_CONNECT: {"connect", connect},
 	}
 }

@@ -128,6 +128,15 @@ func (c *crew) finish() {
 	})
 }
 
+func (c *crew) finished() bool {
+	select {
+	case <-c.over:
+		return true
+	default:
+		return false
+	}
+}
+
 // left is a thread's last word.
 func (c *crew) left() {
 	c.mu.Lock()

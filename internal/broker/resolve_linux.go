@@ -81,33 +81,50 @@ func (b *Broker) ours(name string) bool {
 
 // take duplicates a descriptor of the caller. What is decided and done then
 // concerns the duplicate: the caller may put something else under the number.
-func (t *task) take(fd int32) (*object, syscall.Errno) {
-	if fd < 0 {
-		return nil, syscall.EBADF
-	}
-	thread, errno := sys.OpenThread(t.tid)
+func (t *task) take(fd int32) (*object, syscall.Errno) { return t.b.takeFrom(t.tid, fd) }
+
+func (b *Broker) takeFrom(tid int, fd int32) (*object, syscall.Errno) {
+	dup, flags, errno := duplicate(tid, fd)
 	if errno != 0 {
-		return nil, closed(errno)
-	}
-	defer func() { _ = syscall.Close(thread) }()
-	dup, errno := sys.TakeFD(thread, int(fd))
-	if errno != 0 {
-		return nil, closed(errno)
-	}
-	flags, errno := sys.FileFlags(dup)
-	if errno != 0 {
-		_ = syscall.Close(dup)
 		return nil, errno
 	}
-	return t.b.describe(dup, flags)
+	return b.describe(dup, flags)
 }
 
-// walk is not there yet: what the one step can't do is refused.
-func (t *task) walk(base int, name string, how naming) (*object, syscall.Errno) {
-	fd, errno := sys.Pin(base, name, 0)
-	if errno == 0 {
-		_ = syscall.Close(fd)
-		errno = syscall.EACCES
+// duplicate returns a duplicate of a thread's descriptor, and its flags.
+func duplicate(tid int, fd int32) (dup, flags int, errno syscall.Errno) {
+	thread, errno := openThread(tid)
+	if errno != 0 {
+		return -1, 0, closed(errno)
 	}
-	return nil, errno
+	defer func() { _ = syscall.Close(thread) }()
+	dup, errno = sys.TakeFD(thread, int(fd))
+	if errno != 0 {
+		return -1, 0, closed(errno)
+	}
+	flags, errno = sys.FileFlags(dup)
+	if errno != 0 {
+		_ = syscall.Close(dup)
+		return -1, 0, errno
+	}
+	return dup, flags, 0
+}
+
+// openThread returns a pidfd for a thread. Before Linux 6.9 there are none
+// but for the leader of a process; other threads then speak of the leader's
+// descriptors, which are theirs too unless they parted (unshare(2),
+// CLONE_FILES).
+func openThread(tid int) (int, syscall.Errno) {
+	pidfd, errno := sys.OpenThread(tid)
+	if errno != syscall.EINVAL {
+		return pidfd, errno
+	}
+	leader, errno := groupOf(tid)
+	if errno != 0 {
+		return -1, errno
+	}
+	if !sys.SameDescriptors(tid, leader) {
+		return -1, syscall.EACCES
+	}
+	return sys.OpenThread(leader)
 }

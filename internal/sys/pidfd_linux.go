@@ -29,3 +29,13 @@ func TakeFD(pidfd, fd int) (int, syscall.Errno) {
 	dup, err := unix.PidfdGetfd(pidfd, fd, 0)
 	return dup, errnoOf(err)
 }
+
+// SameDescriptors reports whether two threads share one table of descriptors
+// (kcmp(2), KCMP_FILES). It is false where the kernel would not say.
+func SameDescriptors(tid1, tid2 int) bool {
+	r, _, errno := unix.RawSyscall6(unix.SYS_KCMP, uintptr(tid1), uintptr(tid2), kcmpFiles, 0, 0, 0)
+	return errno == 0 && r == 0
+}
+
+// kcmpFiles is KCMP_FILES (linux/kcmp.h).
+const kcmpFiles = 2

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package broker
+
+import (
+	"syscall"
+
+	"github.com/ambit-sandbox/ambit/internal/plan"
+	"github.com/ambit-sandbox/ambit/internal/sys"
+)
+
+// connect serves connect(2): net/socket.c. Everything happens to a duplicate
+// of the caller's socket, with a copy of the address, and unix sockets are
+// reached through a descriptor that pins them.
+func connect(t *task) syscall.Errno {
+	sock, flags, errno := duplicate(t.tid, t.reg(0))
+	if errno != 0 {
+		return errno
+	}
+	defer func() { _ = syscall.Close(sock) }()
+	if flags&oPath != 0 {
+		return syscall.EBADF
+	}
+	size := t.reg(2)
+	if size < 0 || size > sockaddrMax {
+		return syscall.EINVAL
+	}
+	addr, errno := t.copyBytes(t.args[1], int(size))
+	if errno != 0 {
+		return errno
+	}
+	kind, errno := sys.SocketKindOf(sock)
+	if errno != 0 {
+		return errno
+	}
+	c := &connection{t: t, sock: sock, flags: flags, kind: kind, addr: addr}
+	if kind.Domain == syscall.AF_UNIX {
+		return c.unix()
+	}
+	return c.network()
+}
+
+// connection is one attempt to connect.
+type connection struct {
+	t     *task
+	sock  int
+	flags int // F_GETFL
+	kind  sys.SocketKind
+	addr  []byte
+}
+
+// network connects any other socket than a unix one. The filter lets the
+// command make only those that the plan allows; one may also have come as
+// stdin.
+func (c *connection) network() syscall.Errno {
+	if errno := c.t.alive(); errno != 0 {
+		return errno
+	}
+	if c.t.b.options.Network != plan.OpenNetwork {
+		return c.t.refuse("network address", "", nil, syscall.EACCES)
+	}
+	return c.perform(sys.Connect)
+}
+
+func (c *connection) unix() syscall.Errno {
+	a := parseUnix(c.addr)
+	switch a.kind {
+	case malformed:
+		return syscall.EINVAL
+	case pathname:
+		return c.toPath(a.path)
+	}
+	if errno := c.t.alive(); errno != 0 {
+		return errno
+	}
+	if a.kind == abstract {
+		return c.toAbstract(a.path)
+	}
+	return c.perform(sys.Connect)
+}
+
+// toPath needs write on the socket's place (the contract for unix sockets).
+// The order of errors is unix_find_bsd's.
+func (c *connection) toPath(path string) syscall.Errno {
+	on := target{dir: sys.AtCWD, name: path}
+	o, errno := c.t.pin(on)
+	if errno != 0 {
+		return errno
+	}
+	defer o.close()
+	if errno := c.t.alive(); errno != 0 {
+		return errno
+	}
+	if o.stat.Mode&syscall.S_IFMT != syscall.S_IFSOCK {
+		return syscall.ECONNREFUSED
+	}
+	if ok, node := mayChange(c.t.b.options.Tree, o.facts); !ok {
+		return c.t.refuse(on.String(), o.name, node, syscall.EACCES)
+	}
+	c.addr = unixPath(sys.FDPath(o.fd))
+	return c.perform(sys.Connect)
+}
+
+// toAbstract connects to a name that has no place. Whether a process of the
+// sandbox or another one listens there only the kernel can say for sure: by
+// asking for the domain of whoever connects, and the broker's threads are in
+// none. So it is done on a thread that is, or not at all.
+func (c *connection) toAbstract(name string) syscall.Errno {
+	scope := c.t.b.options.Scope
+	if scope == nil {
+		return c.t.refuse(name, "", nil, syscall.EPERM)
+	}
+	errno := c.perform(scope.connect)
+	if errno == syscall.EPERM {
+		return c.t.refuse(name, "", nil, errno)
+	}
+	return errno
+}
