@@ -47,7 +47,7 @@ func system() Policy {
 
 func workspace() Policy {
 	p, yes := system(), true
-	p.ReadPaths = slices.Concat(p.ReadPaths, gitPaths, homeTools)
+	p.ReadPaths = slices.Concat(p.ReadPaths, gitPaths, homeTools, condaPaths())
 	p.WritePaths = append(p.WritePaths, "${WORK_DIR}")
 	p.PrivateTmp = &yes
 	p.Env.Set = scratchEnv()

@@ -93,7 +93,7 @@ var runtimePaths = []string{
 
 // toolPaths let build scripts ask which packages are installed.
 var toolPaths = []string{
-	"/etc/dpkg", "/var/lib/dpkg", "/var/lib/rpm", "/var/lib/pacman/local", "/lib/apk/db",
+	"/etc/dpkg", "/var/lib/dpkg", "/var/lib/rpm", "/var/lib/pacman/local",
 }
 
 // kernelPaths tell programs about themselves and the machine: processors for

@@ -21,27 +21,43 @@ var gitPaths = []string{
 // like): people export tokens in them. A login shell says so and goes on.
 var homeTools = []string{
 	// Programs and libraries that the user has installed for himself.
-	"~/.local/bin", "~/.local/lib", "~/.local/share/pipx", "~/.local/share/uv", "~/bin",
+	"~/.local/bin", "~/.local/lib", "~/.local/share/pipx", "~/bin",
+	// Not ~/.local/share/uv: credentials.
+	"~/.local/share/uv/python", "~/.local/share/uv/tools",
 	"~/go/bin", "~/go/pkg/mod", "~/sdk",
-	// Not ~/.cargo: credentials.toml.
+	// Not ~/.cargo: credentials.toml. Cargo stops if it cannot read config.toml,
+	// in which only very old versions keep a token.
 	"~/.cargo/bin", "~/.cargo/env", "~/.cargo/config", "~/.cargo/config.toml",
 	"~/.cargo/registry", "~/.cargo/git", "~/.rustup",
 	// Not ~/.npmrc, ~/.yarnrc.yml: tokens.
 	"~/.nvm", "~/.volta", "~/.fnm", "~/.local/share/fnm", "~/.local/share/pnpm",
 	"~/.npm-global/bin", "~/.npm-global/lib", "~/.bun/bin", "~/.deno/bin",
-	// Not ~/.pypirc, ~/.condarc: tokens.
-	"~/.pyenv", "~/miniconda3", "~/anaconda3", "~/miniforge3", "~/mambaforge",
+	// Not ~/.pypirc: a token. Conda's folders are in condaPaths.
+	"~/.pyenv",
 	// Not ~/.gem, ~/.local/share/gem: credentials.
 	"~/.rbenv", "~/.gem/ruby", "~/.local/share/gem/ruby",
 	// Not ~/.m2: settings.xml. Not ~/.gradle: gradle.properties.
 	"~/.m2/repository", "~/.m2/wrapper", "~/.gradle/wrapper", "~/.gradle/caches", "~/.sdkman",
-	// Not ~/.nuget: NuGet.Config.
-	"~/.dotnet", "~/.nuget/packages",
+	// Not ~/.nuget: NuGet.Config. Not ~/.dotnet: corefx has private keys.
+	"~/.dotnet/dotnet", "~/.dotnet/host", "~/.dotnet/packs", "~/.dotnet/sdk", "~/.dotnet/shared",
+	"~/.dotnet/templates", "~/.dotnet/tools", "~/.nuget/packages",
 	// Not ~/.composer: auth.json. Not ~/.hex: hex.config.
 	"~/.composer/vendor", "~/.config/composer/vendor", "~/.hex/packages", "~/.mix/archives", "~/.mix/elixir",
 	"~/.opam", "~/.ghcup/bin", "~/.ghcup/ghc", "~/.cabal/packages", "~/.cabal/store", "~/perl5",
 	"~/Android/Sdk", "~/.asdf", "~/.tool-versions",
 	"~/.local/share/mise/installs", "~/.local/share/mise/shims", "~/.terminfo",
+}
+
+// condaPaths are the parts of a Conda installation. Not the whole folder: it
+// may have a .condarc, with tokens.
+func condaPaths() []string {
+	var paths []string
+	for _, root := range []string{"~/miniconda3", "~/miniforge3", "~/anaconda3"} {
+		for _, part := range []string{"bin", "condabin", "conda-meta", "envs", "etc/profile.d", "include", "lib", "libexec", "pkgs", "share", "ssl"} {
+			paths = append(paths, root+"/"+part)
+		}
+	}
+	return paths
 }
 
 // scratchEnv moves caches and temporary files from places that are closed to
