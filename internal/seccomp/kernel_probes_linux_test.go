@@ -131,7 +131,7 @@ func processProbes() []probe {
 		{name: "read another's limit", do: raw("prlimit64", self, nofile, 0, address(&limitOld)), want: unchanged},
 		{name: "set another's limit", do: raw("prlimit64", self, nofile, address(&limitNew), 0), want: syscall.EPERM},
 		{name: "own priority", do: raw("setpriority", 0, 0, 0), want: unchanged},
-		{name: "another's priority", do: raw("setpriority", 0, self, 19), want: syscall.EPERM},
+		{name: "another's priority", do: raw("setpriority", 0, self, 0), want: syscall.EPERM},
 		{name: "priority of a group", do: raw("setpriority", 1, 999999, 19), want: syscall.EPERM},
 		{name: "own io priority", do: raw("ioprio_set", 1, 0, 2<<13|4), want: unchanged},
 		{name: "another's io priority", do: raw("ioprio_set", 1, self, 2<<13|4), want: syscall.EPERM},
