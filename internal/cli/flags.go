@@ -7,7 +7,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
 	"syscall"
@@ -242,10 +241,4 @@ func (a *App) flagHelp(fs *flag.FlagSet, usage string) {
 	fmt.Fprintf(a.Stdout, "Usage: ambit %s\n\nFlags:\n", usage)
 	fs.SetOutput(a.Stdout)
 	fs.PrintDefaults()
-}
-
-// isTerminal reports whether f is a terminal.
-func isTerminal(f *os.File) bool {
-	st, err := f.Stat()
-	return err == nil && st.Mode()&os.ModeCharDevice != 0
 }

@@ -97,9 +97,3 @@ func parent(path string) (string, bool) {
 	}
 	return path[:i], true
 }
-
-// within reports whether path is dir or lies below it.
-func within(path, dir string) bool {
-	return path == dir || dir == "/" ||
-		strings.HasPrefix(path, dir) && path[len(dir)] == '/'
-}
