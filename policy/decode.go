@@ -102,12 +102,16 @@ func object[T any](d *decoder, field string, v hujson.Value, fields []fieldOf[T]
 				return
 			}
 		}
-		names := make([]string, len(fields))
-		for i, f := range fields {
-			names[i] = f.name
-		}
-		d.fail(name.StartOffset, unknownField(field, key, names))
+		d.fail(name.StartOffset, unknownField(field, key, fieldNames(fields)))
 	})
+}
+
+func fieldNames[T any](fields []fieldOf[T]) []string {
+	names := make([]string, len(fields))
+	for i, f := range fields {
+		names[i] = f.name
+	}
+	return names
 }
 
 // members calls read for each member of an object, with the member's field

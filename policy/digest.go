@@ -33,7 +33,7 @@ func Digest(r *Resolved) string {
 	names := slices.Sorted(maps.Keys(r.Env.Set))
 	c.list(len(names), func(i int) {
 		c.str(names[i])
-		c.path(r.Env.Set[names[i]])
+		c.text(r.Env.Set[names[i]])
 	})
 	secrets := slices.Sorted(maps.Keys(r.Secrets))
 	c.list(len(secrets), func(i int) {
@@ -62,9 +62,17 @@ func (c *canonical) str(s string) {
 	c.b = append(c.b, s...)
 }
 
-// path writes a string without the place of the temporary folder. What stands
-// in for it cannot be part of a path or a variable's value.
+// path writes a path without the place of the temporary folder. What stands in
+// for it cannot be part of a path or a variable's value.
 func (c *canonical) path(s string) {
+	if rest, ok := strings.CutPrefix(s, c.tmp); ok && c.tmp != "" && (rest == "" || rest[0] == '/') {
+		s = "\x00" + rest
+	}
+	c.str(s)
+}
+
+// text does the same for a variable's value, which may hold the path anywhere.
+func (c *canonical) text(s string) {
 	if c.tmp != "" {
 		s = strings.ReplaceAll(s, c.tmp, "\x00")
 	}

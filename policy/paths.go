@@ -56,7 +56,7 @@ func checkPath(field, s string) *Error {
 	switch {
 	case !ok:
 		return pathForm(field, s)
-	case variable != "" && !contains(variables, variable):
+	case s[0] != '/' && !contains(variables, variable):
 		return unknownVariable(field, s, variable)
 	}
 	if at := strings.Index(strings.ReplaceAll(rest, "$${", ""), "${"); at >= 0 {

@@ -92,7 +92,7 @@ func checkFile(path string, info fs.FileInfo) error {
 }
 
 func tooBig(path string, size int64) error {
-	return cannotRead(path, fmt.Sprintf("it has %d bytes or more, and at most %d are read", size, MaxFileSize),
+	return cannotRead(path, fmt.Sprintf("it has %d bytes, and at most %d are read", size, MaxFileSize),
 		"check that it is the right file", nil)
 }
 
