@@ -115,8 +115,7 @@ func lsmParameter(s Settings) string {
 func filterBlocker(f *Facts, _ Settings) (Blocker, bool) {
 	return Blocker{Feature: FeatSeccompFilter, Stops: StopsEverything,
 		Problem: "no seccomp filter can be installed: " + f.SeccompFilter.Detail,
-		Remedy: "use a kernel built with CONFIG_SECCOMP_FILTER, and let this container's or service's" +
-			" seccomp profile allow seccomp",
+		Remedy:  seccompRemedy(f.SeccompFilter, "use a kernel built with CONFIG_SECCOMP_FILTER"),
 	}, !f.SeccompFilter.Usable()
 }
 
@@ -127,9 +126,21 @@ func notifBlocker(f *Facts, _ Settings) (Blocker, bool) {
 	}
 	return Blocker{Feature: r.Name, Stops: StopsBroker,
 		Problem: "the kernel can't hand system calls to a supervisor safely: " + r.Detail,
-		Remedy: "use Linux " + r.Since + " or newer, and let this container's or service's seccomp profile" +
-			" allow seccomp",
+		Remedy:  seccompRemedy(r, "use Linux "+r.Since+" or newer"),
 	}, !r.Usable() && f.SeccompFilter.Usable()
+}
+
+// seccompRemedy tells a kernel that lacks something from a filter in the way.
+// ENOSYS may be either.
+func seccompRemedy(r Result, newer string) string {
+	const allow = "let this container's or service's seccomp profile allow seccomp"
+	switch {
+	case errors.Is(r.Err, syscall.EINVAL):
+		return newer
+	case errors.Is(r.Err, syscall.ENOSYS):
+		return newer + ", or " + allow
+	}
+	return allow
 }
 
 func ptraceBlocker(f *Facts, _ Settings) (Blocker, bool) {

@@ -83,6 +83,12 @@ var blockerCases = []blockerCase{
 	{"no filters", func(r *Report) {
 		r.Facts.SeccompFilter = refused(FeatSeccompFilter, syscall.EINVAL)
 	}, FeatSeccompFilter, StopsEverything, "CONFIG_SECCOMP_FILTER"},
+	{"filters refused", func(r *Report) {
+		r.Facts.SeccompFilter = refused(FeatSeccompFilter, syscall.EPERM)
+	}, FeatSeccompFilter, StopsEverything, "profile allow seccomp"},
+	{"filters hidden", func(r *Report) {
+		r.Facts.SeccompFilter = refused(FeatSeccompFilter, syscall.ENOSYS)
+	}, FeatSeccompFilter, StopsEverything, "CONFIG_SECCOMP_FILTER, or let this"},
 	{"no notification", func(r *Report) {
 		r.Facts.UserNotif = refused(FeatUserNotif, syscall.EINVAL)
 		r.Facts.WaitKillable = refused(FeatWaitKillable, syscall.EINVAL)

@@ -96,17 +96,45 @@ func startChild(spec childSpec) (*child, error) {
 		return nil, fmt.Errorf("cannot start a probe process: %w", err)
 	}
 	defer stdout.Close()
-	argv := append([]string{"ambit", childArg, spec.name}, spec.args...)
-	proc, err := os.StartProcess(self, argv, &os.ProcAttr{
-		Env:   []string{}, // not ours: nil would pass the caller's secrets
-		Files: []*os.File{stdin, stdout, stdout},
-		Sys:   spec.sysProcAttr(),
-	})
+	proc, err := spec.exec([]*os.File{stdin, stdout, stdout})
 	if err != nil {
 		_, _ = hold.Close(), steps.Close()
 		return nil, fmt.Errorf("cannot start a probe process: %w", err)
 	}
 	return &child{proc, hold, steps}, nil
+}
+
+// exec starts the program. In a new mount namespace the link leads to a file of
+// the old one, which an AppArmor profile without attach_disconnected refuses
+// to execute (apparmor.d(5), "disconnected paths"). The program's own path,
+// where it still names the same file, then does.
+func (spec childSpec) exec(files []*os.File) (*os.Process, error) {
+	argv := append([]string{"ambit", childArg, spec.name}, spec.args...)
+	attr := &os.ProcAttr{
+		Env:   []string{}, // not ours: nil would pass the caller's secrets
+		Files: files,
+		Sys:   spec.sysProcAttr(),
+	}
+	proc, err := os.StartProcess(self, argv, attr)
+	if spec.namespaces&syscall.CLONE_NEWNS == 0 || !errors.Is(err, syscall.EACCES) {
+		return proc, err
+	}
+	path, ok := ownPath()
+	if !ok {
+		return nil, err
+	}
+	return os.StartProcess(path, argv, attr)
+}
+
+// ownPath returns the path of this program if it still stands there.
+func ownPath() (string, bool) {
+	path, err := os.Readlink(self)
+	if err != nil {
+		return "", false
+	}
+	there, err1 := os.Stat(path)
+	here, err2 := os.Stat(self)
+	return path, err1 == nil && err2 == nil && os.SameFile(there, here)
 }
 
 func (spec childSpec) sysProcAttr() *syscall.SysProcAttr {

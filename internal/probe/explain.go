@@ -41,7 +41,8 @@ func explainInside(v Verdict, s Settings) string {
 		return ": " + SetAppArmorUserNS + " is 1, so AppArmor leaves an unprivileged user namespace" +
 			" no capabilities; a profile for this one program with the rule \"userns,\" allows them"
 	case s.HasLSM("apparmor"):
-		return ", perhaps by AppArmor"
+		label, _ := s.Get(SetAppArmorLabel)
+		return ", perhaps by AppArmor (profile " + label + ")"
 	case s.filtered():
 		return ", probably by the seccomp filter that is on this process"
 	}

@@ -45,7 +45,7 @@ func TestExplainInside(t *testing.T) {
 		want string
 	}{
 		{"Ubuntu", No, settingsOf(SetAppArmorUserNS, "1"), "no capabilities"},
-		{"AppArmor of another kind", No, settingsOf(SetLSMs, "apparmor"), "perhaps by AppArmor"},
+		{"AppArmor of another kind", No, settingsOf(SetLSMs, "apparmor", SetAppArmorLabel, "x (enforce)"), "perhaps by AppArmor (profile x (enforce))"},
 		{"a filter", No, settingsOf(SetSeccompMode, "2"), "probably by the seccomp filter"},
 		{"nothing known", No, nil, ""},
 		{"not even refused", Unknown, settingsOf(SetAppArmorUserNS, "1"), ""},

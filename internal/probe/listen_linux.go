@@ -58,6 +58,10 @@ func tryListener(ctx context.Context, run childRunner) []Result {
 	listener.Verdict, listener.Detail = listenerRefusals.judge(listener.Err)
 
 	wake := Result{Feature: featureIn(attemptFeatures, FeatSyncWakeUp)}
+	if listener.Verdict != Yes {
+		wake.Verdict, wake.Detail, wake.Err = listener.Verdict, "needs a listener", listener.Err
+		return []Result{listener, wake}
+	}
 	wake.Err, _ = o.answer("wake")
 	wake.Verdict, wake.Detail = wakeUpRefusals.judge(wake.Err)
 	return []Result{listener, wake}

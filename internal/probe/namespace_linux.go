@@ -89,6 +89,7 @@ func (a attempts) tryNamespaces(ctx context.Context, s Settings) []Result {
 	mapped := Result{Feature: featureIn(attemptFeatures, FeatUserMap)}
 	mapped.Err = a.clone(childSpec{namespaces: syscall.CLONE_NEWUSER, users: mapRoot})
 	mapped.Verdict, mapped.Detail = namespaceRefusals.judge(mapped.Err)
+	mapped.Detail += explainInside(mapped.Verdict, s)
 	results = append(results, mapped)
 	return append(results, a.tryInside(ctx, s)...)
 }
@@ -125,12 +126,16 @@ func (a attempts) tryInside(ctx context.Context, s Settings) []Result {
 func insideResult(name Name, o outcome, s Settings, steps ...string) Result {
 	r := Result{Feature: featureIn(attemptFeatures, name)}
 	for _, step := range steps {
-		r.Err, _ = o.answer(step)
-		r.Verdict, r.Detail = insideRefusals.judge(r.Err)
-		if r.Verdict != Yes {
-			r.Detail = "step " + step + ": " + r.Detail + explainInside(r.Verdict, s)
-			break
+		answer, heard := o.answer(step)
+		r.Err = answer
+		if r.Verdict, r.Detail = insideRefusals.judge(answer); r.Verdict == Yes {
+			continue
 		}
+		if heard {
+			r.Detail = step + ": " + r.Detail
+		}
+		r.Detail += explainInside(r.Verdict, s)
+		break
 	}
 	return r
 }
