@@ -75,7 +75,11 @@ func (r *runner) prepare() (err error) {
 	if r.environ == nil {
 		r.environ = os.Environ()
 	}
-	if r.resolved, err = Resolve(r.cmd, r.tmpName()); err != nil {
+	tmp, err := r.tmpName()
+	if err != nil {
+		return setupError("landlock", err)
+	}
+	if r.resolved, err = Resolve(r.cmd, tmp); err != nil {
 		return &policyError{err}
 	}
 	r.receipt.PolicyDigest = policy.Digest(r.resolved)

@@ -74,7 +74,10 @@ func readValue(f *os.File) (string, error) {
 }
 
 // Redactor replaces the values of secrets in what is about to be shown.
-type Redactor struct{ replacer *strings.Replacer }
+type Redactor struct {
+	replacer *strings.Replacer
+	values   []string
+}
 
 // newRedactor knows each value by its variable's name. Longer values go
 // first, so that one that holds another is replaced as a whole.
@@ -87,11 +90,14 @@ func newRedactor(values map[string]string) *Redactor {
 		a, b := values[names[i]], values[names[j]]
 		return len(a) > len(b) || len(a) == len(b) && names[i] < names[j]
 	})
+	r := &Redactor{}
 	var pairs []string
 	for _, name := range names {
+		r.values = append(r.values, values[name])
 		pairs = append(pairs, values[name], "[secret "+name+"]")
 	}
-	return &Redactor{strings.NewReplacer(pairs...)}
+	r.replacer = strings.NewReplacer(pairs...)
+	return r
 }
 
 // Redact returns s with every secret's value replaced by its name.
@@ -102,12 +108,31 @@ func (r *Redactor) Redact(s string) string {
 	return r.replacer.Replace(s)
 }
 
-// Text returns output as a JSON string can hold it, with every secret's value
-// replaced: as it is and "utf-8", or else in base64 and "base64".
-func (r *Redactor) Text(b []byte) (text, encoding string) {
+// Output returns a command's output as a JSON string can hold it, with every
+// secret's value replaced: as it is and "utf-8", or else in base64 and
+// "base64". Output that was cut off may end within a value: that beginning of
+// one is cut off as well.
+func (r *Redactor) Output(b []byte, count *OutputCount) (text, encoding string) {
 	s := r.Redact(string(b))
+	if r != nil && count != nil && count.Discarded > 0 {
+		s = r.cutBeginning(s)
+	}
 	if utf8.ValidString(s) {
 		return s, "utf-8"
 	}
 	return base64.StdEncoding.EncodeToString([]byte(s)), "base64"
+}
+
+// cutBeginning removes from the end of s what could be the beginning of a
+// secret.
+func (r *Redactor) cutBeginning(s string) string {
+	cut := 0
+	for _, v := range r.values {
+		for n := min(len(v)-1, len(s)); n > cut; n-- {
+			if strings.HasSuffix(s, v[:n]) {
+				cut = n
+			}
+		}
+	}
+	return s[:len(s)-cut]
 }

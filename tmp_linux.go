@@ -3,25 +3,24 @@
 package ambit
 
 import (
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
 	"path"
 	"syscall"
+
+	"github.com/ambit-sandbox/ambit/internal/sys"
 )
 
 // tmpName chooses the name of the private temporary folder. It can't be
 // guessed, so nobody else can be there first; mkdir fails if somebody is.
-func (r *runner) tmpName() string {
+func (r *runner) tmpName() (string, error) {
 	base := variable(r.environ, "TMPDIR")
 	if !path.IsAbs(base) {
 		base = "/tmp"
 	}
-	var b [8]byte
-	_, _ = rand.Read(b[:]) // never fails (crypto/rand.Read)
-	return path.Join(base, "ambit-"+hex.EncodeToString(b[:]))
+	random, err := sys.RandomName()
+	return path.Join(base, "ambit-"+random), err
 }
 
 // makeTmp makes the folder, for this user alone, if the policy wants it.

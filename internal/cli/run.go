@@ -126,15 +126,17 @@ func (a *App) runJSON(c *ambit.Command, receipt *os.File) int {
 	if err != nil {
 		ans.Code, ans.Error = ambit.CodeOf(err), res.Redactor.Redact(err.Error())
 	}
+	var counts ambit.Outcome
 	if o := res.Receipt.Outcome; o != nil {
+		counts = *o
 		ans.TimedOut = o.TimedOut
 		ans.Truncated = o.Stdout != nil && o.Stdout.Discarded > 0 || o.Stderr != nil && o.Stderr.Discarded > 0
 		if ans.Error == "" {
 			ans.Error = o.ExecError
 		}
 	}
-	ans.Stdout, ans.StdoutEncoding = res.Redactor.Text(stdout.Bytes())
-	ans.Stderr, ans.StderrEncoding = res.Redactor.Text(stderr.Bytes())
+	ans.Stdout, ans.StdoutEncoding = res.Redactor.Output(stdout.Bytes(), counts.Stdout)
+	ans.Stderr, ans.StderrEncoding = res.Redactor.Output(stderr.Bytes(), counts.Stderr)
 	if code := a.printJSON(ans); code != exitOK {
 		return ambit.ExitUnavailable
 	}
