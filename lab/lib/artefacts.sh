@@ -22,7 +22,7 @@ go_dir() {
 need_kernel() {
   local name suite prefix
   read -r name suite prefix <<<"$(kernel_row "$1")"
-  [ -n "$name" ] || die "cannot find the kernel '$1': the table $lab/kernels has $(rows "$lab/kernels" | awk '{printf " %s", $1}')"
+  [ -n "$name" ] || die "cannot find the kernel '$1': the table $lab/kernels has$(rows "$lab/kernels" | awk '{printf " %s", $1}')"
   artefact "$(kernel_dir "$name")" "$lab/steps/kernel" "$name" "$suite" "$prefix" || die "cannot fetch the kernel $name"
 }
 
