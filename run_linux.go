@@ -22,9 +22,15 @@ import (
 // Dispatch runs the launcher, or a probe's child, if args (os.Args) ask for
 // it, and then does not return. It must be the first thing that main does.
 func Dispatch(args []string) {
+	if len(args) < 2 {
+		return
+	}
 	child.Dispatch(args)
-	if handled, exit := probe.Dispatch(args); handled {
+	if handled, exit := probe.Dispatch(args[1:]); handled {
 		os.Exit(exit)
+	}
+	if args[1] == noopArg {
+		os.Exit(runNoop())
 	}
 }
 

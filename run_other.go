@@ -22,3 +22,6 @@ func Run(context.Context, *Command) (*Result, error) {
 		Version: ReceiptVersion, Started: time.Now(), Code: CodeUnavailable, Error: err.Error(),
 	}}, err
 }
+
+// noopArg is not used on this system: nothing is run.
+const noopArg = "__noop"

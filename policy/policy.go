@@ -31,8 +31,10 @@ type Policy struct {
 	// writable; they win over WritePaths.
 	BlockedWritePaths []string `json:"blocked_write_paths,omitempty"`
 
-	// WorkDir is the command's working directory. It is usable itself and
-	// grants nothing on its parent.
+	// WorkDir is the command's working directory. A policy that sets it makes
+	// it readable, and grants nothing on its parent. The default, the
+	// caller's current directory, is where the command starts and grants
+	// nothing by itself.
 	WorkDir string `json:"work_dir,omitempty"`
 	// AllowNetwork opens the network. Absent means no network.
 	AllowNetwork *bool `json:"allow_network,omitempty"`

@@ -72,6 +72,11 @@ func (m *merged) resolve(x *expander) (*Resolved, error) {
 	if r.TmpDir != "" {
 		r.Rules = append(r.Rules, PathRule{r.TmpDir, Write, "private_tmp", true})
 	}
+	if m.workDir.path != "" {
+		// What a policy names as the place to work in is usable. A folder
+		// that the command merely starts in is not named, and may be "/".
+		r.Rules = append(r.Rules, PathRule{r.WorkDir, Read, m.workDir.layer, true})
+	}
 	var err error
 	if r.Secrets, err = m.resolveSecrets(x); err != nil {
 		return nil, err

@@ -84,6 +84,7 @@ func TestResolveMergesInOrder(t *testing.T) {
 			{"/a", Read, "low", false}, {"/b", Read, "low", false}, {"/w", Write, "low", false},
 			{"/a", Read, "high", false}, {"/b", Blocked, "high", false}, {"/w/x", BlockedWrite, "high", false},
 			{"/tmp/t", Write, "private_tmp", true},
+			{"/home/u", Read, "high", true},
 		},
 		WorkDir: "/home/u", TmpDir: "/tmp/t", PrivateTmp: true,
 		Env:     Env{Set: map[string]string{"TMPDIR": "/tmp/t"}},

@@ -127,12 +127,17 @@ func (p *policyFlags) text(name, usage string, set func(*policy.Policy, string))
 	})
 }
 
-// path is a text that is relative to the current folder. The name stays as it
-// is otherwise: what ".." leads to is the kernel's to say.
+// path is a text that is relative to the current folder, or starts with a
+// variable as in a file. The name stays as it is otherwise: what ".." leads to
+// is the kernel's to say.
 func (p *policyFlags) path(name, usage string, set func(*policy.Policy, string)) {
 	p.text(name, usage, func(l *policy.Policy, v string) {
-		if !strings.HasPrefix(v, "/") && v != "~" && !strings.HasPrefix(v, "~/") && !strings.HasPrefix(v, "${") {
-			v = p.cwd + "/" + v
+		switch {
+		case v == "~" || strings.HasPrefix(v, "~/") || strings.HasPrefix(v, "${"):
+		case strings.HasPrefix(v, "/"):
+			v = policy.Literal(v)
+		default:
+			v = policy.Literal(p.cwd + "/" + v)
 		}
 		set(l, v)
 	})
@@ -185,8 +190,8 @@ func (p *policyFlags) addSecret(v string) error {
 		s.Env = rest
 	case kind == "file" && rest != "":
 		s.File = rest
-		if !strings.HasPrefix(rest, "/") {
-			s.File = p.cwd + "/" + rest
+		if !strings.HasPrefix(rest, "/") && !strings.HasPrefix(rest, "~/") {
+			s.File = policy.Literal(p.cwd + "/" + rest)
 		}
 	case kind == "fd":
 		n, err := strconv.Atoi(rest)

@@ -48,12 +48,13 @@ func Compile(r *policy.Resolved, tmp string, host Resolver) (*Plan, error) {
 			return nil, err
 		}
 	}
-	if err := c.placeWorkDir(r.WorkDir, p); err != nil {
+	var err error
+	if p.WorkDir, err = c.workDir(r.WorkDir); err != nil {
 		return nil, err
 	}
 	p.Tree = c.tree()
 	p.Listed = c.listed
-	if n := p.Tree.Find(p.WorkDir.Path); n.Mode == None {
+	if n := p.Tree.Find(p.WorkDir.Path); n != nil && n.Mode == None {
 		return nil, &PathError{Rule: n.Rule, Reason: "it closes the working directory " + p.WorkDir.Path + "; choose another one or unblock it"}
 	}
 	return p, nil
@@ -116,22 +117,20 @@ func (c *compiler) add(obj Object, rule policy.PathRule) {
 	}
 }
 
-// placeWorkDir makes the working directory usable: readable, unless a rule
-// covers it already. Nothing is granted on its parent.
-func (c *compiler) placeWorkDir(dir string, p *Plan) error {
-	rule := policy.PathRule{Path: dir, Kind: policy.Read, Origin: "work_dir", Builtin: true}
+// workDir looks the working directory up. It need not be granted: a command
+// may stand in a folder that it can't read.
+func (c *compiler) workDir(dir string) (Object, error) {
+	rule := policy.PathRule{Path: dir, Kind: policy.Read, Origin: "work_dir"}
 	obj, err := c.host.Resolve(dir)
 	switch {
 	case err != nil:
-		return &PathError{rule, "it can't be looked up", err}
+		err = &PathError{rule, "it can't be looked up", err}
 	case !obj.Exists:
-		return &PathError{rule, "it does not exist", nil}
+		err = &PathError{rule, "it does not exist", nil}
 	case !obj.Dir:
-		return &PathError{rule, "it is not a folder", nil}
+		err = &PathError{rule, "it is not a folder", nil}
 	}
-	p.WorkDir = obj
-	c.add(obj, rule)
-	return nil
+	return obj, err
 }
 
 // tree decides the mode of every place that a statement names.

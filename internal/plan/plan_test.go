@@ -189,7 +189,7 @@ func TestModeAgreesWithDefinition(t *testing.T) {
 // grant; then a write block at or above takes writing away. The working
 // directory "/" of the test adds reading where nothing else is said.
 func define(rules []policy.PathRule, name string) plan.Mode {
-	mode, nearest, blocked, noWrite := plan.Read, -1, false, false
+	mode, nearest, blocked, noWrite := plan.None, -1, false, false
 	for _, r := range rules {
 		if name != r.Path && !strings.HasPrefix(name, r.Path+"/") {
 			continue

@@ -163,3 +163,9 @@ func Wait() (int, syscall.WaitStatus, error) {
 		}
 	}
 }
+
+// NoNewPrivs reports whether the calling thread has no_new_privs set.
+func NoNewPrivs() (bool, error) {
+	v, err := unix.PrctlRetInt(unix.PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0)
+	return v == 1, os.NewSyscallError("prctl(PR_GET_NO_NEW_PRIVS)", err)
+}
