@@ -151,5 +151,8 @@ func ptraceBlocker(f *Facts, _ Settings) (Blocker, bool) {
 		b.Remedy = "kernel.yama.ptrace_scope=1 still keeps processes from reading each other and lets" +
 			" a parent read its own descendants, which is all that is needed"
 	}
+	if f.PtraceScope == PtraceScopeNone { // Yama.rst: 3 can't be changed any more
+		b.Remedy += "; it takes a reboot to leave 3"
+	}
 	return b, !f.ReadMemory.Usable()
 }

@@ -99,6 +99,9 @@ var blockerCases = []blockerCase{
 	{"yama 2", func(r *Report) {
 		r.Facts.PtraceScope, r.Facts.ReadMemory = PtraceScopeAdmin, refused(FeatReadMemory, 0)
 	}, FeatReadMemory, StopsBroker, "ptrace_scope=1"},
+	{"yama 3", func(r *Report) {
+		r.Facts.PtraceScope, r.Facts.ReadMemory = PtraceScopeNone, refused(FeatReadMemory, 0)
+	}, FeatReadMemory, StopsBroker, "reboot"},
 	{"yama unknown", func(r *Report) {
 		r.Facts.PtraceScope = PtraceScopeUnknown
 		r.Facts.ReadMemory = Result{Feature: featureIn(quickFeatures, FeatReadMemory)}

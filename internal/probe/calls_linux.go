@@ -15,6 +15,7 @@ import (
 // with, so that a refusal is a filter's, or a security module's.
 var callRefusals = refusals{
 	{syscall.ENOSYS, "not in this kernel, or hidden by a seccomp filter"},
+	{syscall.EOPNOTSUPP, "built into the kernel, but not started at boot"},
 	{syscall.EPERM, byFilter},
 	{syscall.EACCES, byFilter},
 }

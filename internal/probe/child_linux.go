@@ -14,8 +14,9 @@ import (
 	"time"
 )
 
-// childTime bounds the life of one probe child. Each takes some milliseconds.
-const childTime = 2 * time.Second
+// childTime bounds the life of one probe child. Each takes some milliseconds;
+// on an emulated processor with a busy console two seconds were not enough.
+const childTime = 5 * time.Second
 
 // self is this program. The link is resolved by the kernel, so it works even
 // where the file was replaced or removed since.
@@ -187,6 +188,10 @@ func tryClone(spec childSpec) error {
 		return nil
 	case errors.Is(err, syscall.ENOENT):
 		return nil
+	}
+	var errno syscall.Errno
+	if errors.As(err, &errno) {
+		return os.NewSyscallError("clone", errno) // the name of the file says nothing
 	}
 	return err
 }

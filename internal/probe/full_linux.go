@@ -15,7 +15,7 @@ type attempts struct {
 }
 
 // Full finds out everything that helps an operator. What would change this
-// process is tried in short-lived children, each of which gets two seconds at
+// process is tried in short-lived children, each of which gets five seconds at
 // most; all of it takes some tens of milliseconds. It needs Dispatch at the
 // start of the calling program.
 //

@@ -48,10 +48,10 @@ func tryMemory(ctx context.Context, run childRunner) Result {
 
 func readBack(pid int, addr uintptr) error {
 	var got [len(memoryText)]byte
-	n, err := sys.ReadMemory(pid, addr, got[:])
+	n, errno := sys.CopyMemory(pid, uint64(addr), got[:])
 	switch {
-	case err != nil:
-		return err
+	case errno != 0:
+		return os.NewSyscallError("process_vm_readv", errno)
 	case n != len(got) || got != memoryText:
 		return errors.New("the memory of a child read differently than the child wrote it")
 	}

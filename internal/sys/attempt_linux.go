@@ -123,9 +123,12 @@ var pattern = [8]byte{1, 2, 3, 4, 5, 6, 7, 8}
 
 func tryReadMemory() error {
 	var got [len(pattern)]byte
-	n, err := ReadMemory(os.Getpid(), uintptr(unsafe.Pointer(&pattern)), got[:])
-	if err == nil && (n != len(got) || got != pattern) {
-		err = os.NewSyscallError("process_vm_readv", syscall.EIO)
+	n, errno := CopyMemory(os.Getpid(), uint64(uintptr(unsafe.Pointer(&pattern))), got[:])
+	if errno == 0 && (n != len(got) || got != pattern) {
+		errno = syscall.EIO
 	}
-	return err
+	if errno != 0 {
+		return os.NewSyscallError("process_vm_readv", errno)
+	}
+	return nil
 }

@@ -13,7 +13,7 @@ import (
 const smallFile = 4096
 
 // ReadSmallFile returns the first 4 KiB of a file of /proc or /sys, by three
-// bare system calls: os.ReadFile costs twice as much there, since it also
+// bare system calls: os.ReadFile costs two to four times that, since it also
 // tries to register the file for polling (BenchmarkReadSmallFile).
 func ReadSmallFile(name string) (string, error) {
 	fd, err := retryFD("open", name, func() (int, error) {
