@@ -27,6 +27,9 @@ func (t *task) pin(on target) (*object, syscall.Errno) {
 	if errno != 0 {
 		return nil, errno
 	}
+	if on.name == "" { // the working directory itself; no right to search it is needed
+		return t.b.describe(base, oPath)
+	}
 	if base != sys.AtCWD {
 		defer func() { _ = syscall.Close(base) }()
 	}
@@ -54,22 +57,18 @@ func (t *task) base(on target) (int, syscall.Errno) {
 // the same to the caller and to us; everything else, and every error, is
 // walked hop by hop.
 func (t *task) lookUp(base int, on target) (*object, syscall.Errno) {
-	name := on.name
-	if name == "" { // the working directory itself, by AT_EMPTY_PATH
-		name = "."
-	}
 	var how sys.PinFlags
 	if on.how&noFollow != 0 {
 		how = sys.PinLink
 	}
-	if fd, errno := sys.Pin(base, name, how); errno == 0 {
+	if fd, errno := sys.Pin(base, on.name, how); errno == 0 {
 		o, errno := t.b.describe(fd, oPath)
 		if errno != 0 || !t.b.ours(o.name) {
 			return o, errno
 		}
 		o.close()
 	}
-	return t.walk(base, name, on.how)
+	return t.walk(base, on.name, on.how)
 }
 
 // ours reports whether a name lies in the broker's own directory of a proc

@@ -28,13 +28,16 @@ import (
 // so that the filter is on all its threads; or natively as that role.
 const (
 	roleVariable = "AMBIT_BROKER_TEST_ROLE"
+	nestVariable = "AMBIT_BROKER_TEST_NEST" // not empty: in a Landlock domain of its own
 	roleFiltered = "filtered"
+	roleBare     = "bare" // like roleFiltered, without the filter
 )
 
 // roles are what a child does; each file of tests adds its own.
 var roles = map[string]func([]string) error{
 	"calls":  playCalls,
 	"attack": playAttack,
+	"wait":   playWait,
 }
 
 func TestMain(m *testing.M) {
@@ -50,20 +53,45 @@ func TestMain(m *testing.M) {
 }
 
 func play(role string, args []string) error {
-	if role == roleFiltered {
+	switch role {
+	case roleFiltered:
 		return playFiltered(args)
+	case roleBare:
+		return playBare(args)
 	}
 	return roles[role](args)
+}
+
+// playBare gives up capabilities and becomes the next role.
+func playBare(args []string) error {
+	if err := giveUp(); err != nil {
+		return err
+	}
+	return become(args)
+}
+
+func giveUp() error {
+	runtime.LockOSThread()
+	if err := sys.DropThreadCapabilities(); err != nil {
+		return err
+	}
+	if os.Getenv(nestVariable) != "" {
+		return enterScope()
+	}
+	return sys.SetNoNewPrivs()
+}
+
+func become(args []string) error {
+	if err := os.Setenv(roleVariable, args[0]); err != nil {
+		return err
+	}
+	return syscall.Exec("/proc/self/exe", append([]string{os.Args[0]}, args[1:]...), os.Environ())
 }
 
 // playFiltered gives up capabilities, installs the filter, says the
 // listener's number on stdout and waits on stdin until it has been taken.
 func playFiltered(args []string) error {
-	runtime.LockOSThread()
-	if err := sys.DropThreadCapabilities(); err != nil {
-		return err
-	}
-	if err := sys.SetNoNewPrivs(); err != nil {
+	if err := giveUp(); err != nil {
 		return err
 	}
 	fd, err := sys.InstallFilter(notifyFilter(), sys.SeccompNewListener|sys.SeccompWaitKillableRecv)
@@ -75,10 +103,7 @@ func playFiltered(args []string) error {
 		return err
 	}
 	_ = syscall.Close(fd)
-	if err := os.Setenv(roleVariable, args[0]); err != nil {
-		return err
-	}
-	return syscall.Exec("/proc/self/exe", append([]string{os.Args[0]}, args[1:]...), os.Environ())
+	return become(args)
 }
 
 // notifyFilter hands over every call of the table.
@@ -109,6 +134,12 @@ type subject struct {
 // start runs the test binary in a role, with files as descriptors 3, 4, ...
 func start(tb testing.TB, role string, files []*os.File, args ...string) *subject {
 	tb.Helper()
+	return startBy(tb, func(f func()) { f() }, role, files, args...)
+}
+
+// startBy starts the child in the way that do runs functions.
+func startBy(tb testing.TB, do func(func()), role string, files []*os.File, args ...string) *subject {
+	tb.Helper()
 	s := &subject{cmd: exec.Command("/proc/self/exe", args...)}
 	s.cmd.Env = append(os.Environ(), roleVariable+"="+role)
 	s.cmd.Stderr = os.Stderr
@@ -122,7 +153,8 @@ func start(tb testing.TB, role string, files []*os.File, args ...string) *subjec
 		tb.Fatal(err)
 	}
 	s.in, s.out = in, bufio.NewReader(out)
-	if err := s.cmd.Start(); err != nil {
+	do(func() { err = s.cmd.Start() })
+	if err != nil {
 		tb.Fatal(err)
 	}
 	dead := time.AfterFunc(2*time.Minute, func() { _ = s.cmd.Process.Kill() })
@@ -138,7 +170,12 @@ func start(tb testing.TB, role string, files []*os.File, args ...string) *subjec
 // startFiltered runs a role under the filter and returns its listener too.
 func startFiltered(tb testing.TB, role string, files []*os.File, args ...string) (*subject, int) {
 	tb.Helper()
-	s := start(tb, roleFiltered, files, append([]string{role}, args...)...)
+	return filtered(tb, start(tb, roleFiltered, files, append([]string{role}, args...)...))
+}
+
+// filtered takes the listener from a child that has just been started.
+func filtered(tb testing.TB, s *subject) (*subject, int) {
+	tb.Helper()
 	line, err := s.out.ReadString('\n')
 	if err != nil {
 		tb.Fatalf("the child has no filter: %v", err)
@@ -166,6 +203,12 @@ func startFiltered(tb testing.TB, role string, files []*os.File, args ...string)
 func startBrokered(tb testing.TB, o Options, role string, files []*os.File, args ...string) (*subject, *Broker) {
 	tb.Helper()
 	s, listener := startFiltered(tb, role, files, args...)
+	return s, serve(tb, s, listener, o)
+}
+
+// serve runs a broker for a child, and checks in the end that it ends.
+func serve(tb testing.TB, s *subject, listener int, o Options) *Broker {
+	tb.Helper()
 	b, err := New(listener, o)
 	if err != nil {
 		tb.Fatal(err)
@@ -186,7 +229,7 @@ func startBrokered(tb testing.TB, o Options, role string, files []*os.File, args
 			tb.Error("Serve does not end")
 		}
 	})
-	return s, b
+	return b
 }
 
 // syscallSpec is a system call for the child to make.

@@ -75,6 +75,7 @@ func (c *connection) wait(try func() syscall.Errno, errno syscall.Errno) syscall
 	limit := sys.SendTimeout(c.sock)
 	began := time.Now()
 	pause := firstPause
+	who := &caller{t: c.t, timed: limit > 0}
 	for looked := began; wouldWait(c.kind, errno); {
 		if limit > 0 && time.Since(began) >= limit {
 			if c.kind.Domain == syscall.AF_UNIX {
@@ -84,7 +85,7 @@ func (c *connection) wait(try func() syscall.Errno, errno syscall.Errno) syscall
 		}
 		if time.Since(looked) >= lookAgain {
 			looked = time.Now()
-			if e := c.t.interrupted(limit > 0); e != 0 {
+			if e := who.look(); e != 0 {
 				return e
 			}
 		}
@@ -114,35 +115,47 @@ func (c *connection) pause(length *time.Duration, left time.Duration) bool {
 	return true
 }
 
-// interrupted tells whether the caller must be let go: it was killed, or a
-// signal waits for it, which the kernel delivers only after the answer
+// caller is what a waiting attempt remembers of the thread it is for.
+type caller struct {
+	t *task
+	// timed: the socket has a limit for the wait.
+	timed bool
+	// shared are the process's signals that waited at the last look.
+	shared uint64
+}
+
+// look tells whether the caller must be let go: it was killed, or a signal
+// waits for it, which the kernel delivers only after the answer
 // (SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, seccomp(2)).
-func (t *task) interrupted(timed bool) syscall.Errno {
-	if errno := t.alive(); errno != 0 {
+func (c *caller) look() syscall.Errno {
+	if errno := c.t.alive(); errno != 0 {
 		return errno
 	}
-	text, err := sys.ReadSmallFile("/proc/" + t.proc("status"))
+	text, err := sys.ReadSmallFile("/proc/" + c.t.proc("status"))
 	if err != nil {
 		return errGone
 	}
 	s := statusFields(text)
 	deliverable := ^(s["SigBlk"] | s["SigIgn"])
 	own, shared := s["SigPnd"]&deliverable, s["ShdPnd"]&deliverable
-	switch {
-	case own|shared == 0:
+	before := c.shared
+	c.shared = shared
+	// A process's signal is for its leader, if that does not block it, or
+	// else for one thread that the kernel chooses (complete_signal in
+	// kernel/signal.c). If it still waits, this one was chosen.
+	leader := s["Tgid"] == s["Pid"]
+	if own == 0 && shared&before == 0 && (shared == 0 || !leader) {
 		return 0
-	case timed: // sock_intr_errno in include/net/sock.h
-		return syscall.EINTR
-	case own != 0 || s["Threads"] == 1:
-		return errRestart
 	}
-	// Another thread may take the signal, and then nothing would turn
-	// errRestart into what the caller knows.
-	return syscall.EINTR
+	if c.timed { // sock_intr_errno in include/net/sock.h
+		return syscall.EINTR
+	}
+	return errRestart
 }
 
-// statusFields reads the fields of /proc/PID/status that are one hexadecimal
-// number (proc_pid_status(5)), and Threads, whose 1 reads the same.
+// statusFields reads the fields of /proc/PID/status that are one number
+// (proc_pid_status(5)): the signals' are hexadecimal, and those that are not
+// are only compared with each other.
 func statusFields(text string) map[string]uint64 {
 	fields := map[string]uint64{}
 	for line := range strings.Lines(text) {

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package broker
+
+// legacyCalls: this architecture has none of them.
+func legacyCalls(int, int, memory) []metadataCall { return nil }
