@@ -88,7 +88,6 @@ func (r *runner) prepare() (err error) {
 	if r.resolved, err = Resolve(r.cmd, tmp); err != nil {
 		return &policyError{err}
 	}
-	r.receipt.PolicyDigest = policy.Digest(r.resolved)
 	if err := r.makeTmp(); err != nil {
 		return setupError("landlock", err)
 	}
@@ -212,6 +211,9 @@ func (r *runner) notFound(found bool) {
 
 func (r *runner) result(err error) (*Result, error) {
 	res := &Result{ExitCode: ExitUnavailable, Receipt: r.receipt, Redactor: r.redactor}
+	if r.resolved != nil {
+		r.receipt.PolicyDigest = policy.Digest(r.resolved)
+	}
 	if r.receipt.Outcome != nil && CodeOf(err) == "" {
 		r.receipt.Outcome.ExecError = r.redactor.Redact(r.receipt.Outcome.ExecError)
 		res.ExitCode = r.receipt.Outcome.ExitCode

@@ -25,6 +25,8 @@ func tree(tb testing.TB, rules ...policy.PathRule) *plan.Tree {
 // asNamed takes paths as canonical already.
 type asNamed struct{}
 
+func (a asNamed) Find(name string) (plan.Object, error) { return a.Resolve(name) }
+
 func (asNamed) Resolve(path string) (plan.Object, error) {
 	return plan.Object{Path: path, Exists: true, Dir: true}, nil
 }

@@ -5,9 +5,7 @@ package child
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"os/signal"
 	"runtime"
 	"sync"
 	"syscall"
@@ -66,9 +64,8 @@ func readSpec() (*Spec, error) {
 	if !sealed {
 		return nil, errors.New("the spec can still be changed")
 	}
-	f := os.NewFile(fdSpec, "spec")
-	defer func() { _ = f.Close() }()
-	b, err := io.ReadAll(io.NewSectionReader(f, 0, 1<<30))
+	b, err := sys.ReadWhole(fdSpec)
+	_ = syscall.Close(fdSpec)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +97,9 @@ func (l *launcher) send(m message) { _ = sys.Send(fdControl, m.encode()) }
 
 func (l *launcher) run() error {
 	l.parent = os.Getppid()
-	l.holdSignals()
+	if err := l.holdSignals(); err != nil {
+		return err
+	}
 	if err := sys.BecomeSubreaper(); err != nil {
 		return &StepError{"become the subreaper", "", err}
 	}
@@ -124,34 +123,32 @@ func (l *launcher) run() error {
 }
 
 // holdSignals keeps the launcher alive through what a terminal or the caller
-// sends to the whole process group; the command gets the same signals itself.
-// They are caught, not ignored: exec resets a handler, and would pass an
-// ignored signal on to the command.
-func (l *launcher) holdSignals() {
-	var held []os.Signal
+// sends to the whole process group; the command gets the same signals itself,
+// with their default actions.
+func (l *launcher) holdSignals() error {
 	for _, s := range []syscall.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM,
 		syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM, syscall.SIGPIPE} {
-		if !signal.Ignored(s) {
-			held = append(held, s)
+		if err := sys.IgnoreSignal(s); err != nil {
+			return &StepError{"hold signals", s.String(), err}
 		}
 	}
-	signal.Notify(make(chan os.Signal, 1), held...)
+	return nil
 }
 
 // fork starts the command and reports whether its execve succeeded.
 func (l *launcher) fork(prog *program) (bool, error) {
-	r, w, err := os.Pipe()
-	if err != nil {
+	var p [2]int
+	if err := syscall.Pipe2(p[:], syscall.O_CLOEXEC); err != nil {
 		return false, &StepError{"pipe", "", err}
 	}
-	defer func() { _ = r.Close() }()
-	pid, err := sys.ForkSteps(prog.steps, int(w.Fd()))
-	_ = w.Close()
+	defer func() { _ = syscall.Close(p[0]) }()
+	pid, err := sys.ForkSteps(prog.steps, p[1])
+	_ = syscall.Close(p[1])
 	if err != nil {
 		return false, &StepError{"fork", "", err}
 	}
 	l.pid = pid
-	f, failed, err := readReport(r)
+	f, failed, err := sys.ReadFailure(p[0])
 	switch {
 	case err != nil:
 		return false, &StepError{"read the child's report", "", err}

@@ -3,7 +3,6 @@
 package child
 
 import (
-	"os"
 	"syscall"
 
 	"github.com/ambit-sandbox/ambit/internal/child/softlimit"
@@ -115,19 +114,4 @@ func (p *program) failure(f sys.StepFailure) message {
 		return message{kind: msgExec, number: uint32(f.Errno), text: n.object}
 	}
 	return message{kind: msgStep, number: uint32(f.Errno), text: n.step + "\x00" + n.object}
-}
-
-// readReport waits until the forked child has either executed the command
-// (the pipe ends) or reported a failed step.
-func readReport(r *os.File) (f sys.StepFailure, failed bool, err error) {
-	buf := make([]byte, 8)
-	n, err := r.Read(buf)
-	if n == 0 {
-		return f, false, nil
-	}
-	if n != len(buf) {
-		return f, false, err
-	}
-	le := func(b []byte) int32 { return int32(b[0]) | int32(b[1])<<8 | int32(b[2])<<16 | int32(b[3])<<24 }
-	return sys.StepFailure{Index: le(buf), Errno: le(buf[4:])}, true, nil
 }

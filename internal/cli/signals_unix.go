@@ -16,15 +16,13 @@ import (
 // on to the command. What a terminal sends goes to the whole foreground
 // process group, the command included, and must not reach it twice: while
 // ambit is in the foreground, Ctrl-C and Ctrl-\ are the terminal's.
+//
+// Each signal that is newly caught takes the runtime several switches of
+// threads, so it is done beside the planning, not before it.
 func (a *App) forwardSignals() (<-chan os.Signal, func()) {
-	caught := make(chan os.Signal, 8)
-	for _, s := range []syscall.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGUSR2} {
-		if !signal.Ignored(s) {
-			signal.Notify(caught, s)
-		}
-	}
-	out, done := make(chan os.Signal), make(chan struct{})
+	caught, out, done := make(chan os.Signal, 8), make(chan os.Signal), make(chan struct{})
 	go func() {
+		catch(caught)
 		for {
 			var s os.Signal
 			select {
@@ -42,5 +40,17 @@ func (a *App) forwardSignals() (<-chan os.Signal, func()) {
 			}
 		}
 	}()
-	return out, func() { signal.Stop(caught); close(done) }
+	return out, func() { close(done) }
+}
+
+// catch leaves out what the caller has ignored, as nohup(1) does: the command
+// inherits that.
+func catch(caught chan<- os.Signal) {
+	var wanted []os.Signal
+	for _, s := range []syscall.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGUSR2} {
+		if !signal.Ignored(s) {
+			wanted = append(wanted, s)
+		}
+	}
+	signal.Notify(caught, wanted...)
 }

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"syscall"
 	"time"
 
@@ -91,7 +92,7 @@ type run struct {
 
 	control *os.File
 	ready   *os.File // our end of the pipe that lets the command start
-	proc    *os.Process
+	pid     int      // the launcher's
 	events  chan event
 }
 
@@ -126,13 +127,12 @@ func (r *run) start() error {
 	if awaits != nil {
 		defer func() { _ = awaits.Close() }()
 	}
-	files := []*os.File{r.req.Stdin, stdout, stderr, spec, theirs, r.req.WorkDir, r.req.Ruleset, r.req.Guard, awaits}
-	r.proc, err = os.StartProcess("/proc/self/exe", []string{"ambit", child.Arg}, &os.ProcAttr{Files: files, Env: launcherEnv})
+	err = r.exec(r.req.Stdin, stdout, stderr, spec, theirs, r.req.WorkDir, r.req.Ruleset, r.req.Guard, awaits)
 	r.req.Stdout.started()
 	r.req.Stderr.started()
 	if err != nil {
 		_ = ours.Close()
-		return &child.StepError{Step: "start the launcher", Object: "/proc/self/exe", Err: err}
+		return &child.StepError{Step: "start the launcher", Object: self, Err: err}
 	}
 	r.events = make(chan event)
 	go r.read(int(ours.Fd()))
@@ -151,6 +151,25 @@ func (r *run) readyPipe() (*os.File, error) {
 	}
 	r.ready = write
 	return read, nil
+}
+
+// self is this very binary, whatever has happened to its name since.
+const self = "/proc/self/exe"
+
+// exec starts the launcher with these descriptors from 0 on. Not by package
+// os, whose process handles cost a test fork and buy nothing here: the pid
+// can't be another's before finish has waited for it.
+func (r *run) exec(files ...*os.File) (err error) {
+	fds := make([]uintptr, len(files))
+	for i, f := range files {
+		fds[i] = ^uintptr(0) // closed in the launcher
+		if f != nil {
+			fds[i] = f.Fd()
+		}
+	}
+	r.pid, err = syscall.ForkExec(self, []string{"ambit", child.Arg}, &syscall.ProcAttr{Files: fds, Env: launcherEnv})
+	runtime.KeepAlive(files)
+	return err
 }
 
 // launcherEnv is the launcher's own environment, which the command never
@@ -250,7 +269,7 @@ func (r *run) serve(fd int) {
 
 // finish waits for the launcher and for the output it may have left behind.
 func (r *run) finish() {
-	_, _ = r.proc.Wait()
+	sys.WaitFor(r.pid)
 	_ = r.control.Close()
 	if r.ready != nil {
 		_ = r.ready.Close()
@@ -268,17 +287,16 @@ func (r *run) finish() {
 func Adopt() error { return sys.BecomeSubreaper() }
 
 // KillAdopted ends every child of this process, and theirs, for at most the
-// given time. It is for a launcher that was killed.
+// given time. It is for a launcher that was killed; after any other one there
+// is no child, which one call finds out.
 func KillAdopted(limit time.Duration) error {
 	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(time.Millisecond) {
-		children := child.Children(os.Getpid())
-		if len(children) == 0 {
-			return nil
+		left, err := sys.ReapAny()
+		if err != nil || !left {
+			return err
 		}
-		for _, pid := range children {
+		for _, pid := range child.Children(os.Getpid()) {
 			_ = sys.Kill(pid, syscall.SIGKILL)
-			var ws syscall.WaitStatus
-			_, _ = syscall.Wait4(pid, &ws, syscall.WNOHANG|syscall.WALL, nil)
 		}
 	}
 	return fmt.Errorf("cannot end all processes that the command left within %v", limit)

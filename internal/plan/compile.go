@@ -79,9 +79,13 @@ type place struct {
 // a block, also under the name the user wrote: where that runs through a
 // symbolic link, the link may be replaced later by what it must not become.
 func (c *compiler) place(rule policy.PathRule) error {
-	obj, err := c.host.Resolve(rule.Path)
-	l := Listed{PathRule: rule, Canonical: obj.Path, Status: Enforced}
 	grant := rule.Kind == policy.Read || rule.Kind == policy.Write
+	look := c.host.Resolve
+	if grant && rule.Builtin {
+		look = c.host.Find // most built-in paths are absent on any one host
+	}
+	obj, err := look(rule.Path)
+	l := Listed{PathRule: rule, Canonical: obj.Path, Status: Enforced}
 	switch {
 	case err != nil && !grant:
 		// Dropping a block would be weaker than asked for; keeping it under

@@ -40,6 +40,8 @@ func (t table) Resolve(name string) (plan.Object, error) {
 	return plan.Object{Path: path.Join(dir.Path, path.Base(name))}, err
 }
 
+func (t table) Find(name string) (plan.Object, error) { return t.Resolve(name) }
+
 func dir(p string) plan.Object  { return plan.Object{Path: p, Exists: true, Dir: true} }
 func file(p string) plan.Object { return plan.Object{Path: p, Exists: true} }
 

@@ -30,6 +30,9 @@ type Resolver interface {
 	// missing object is an answer, not an error; an error means that the
 	// host would not say (no search permission, a loop of links).
 	Resolve(path string) (Object, error)
+	// Find is Resolve for a path that matters only if something stands
+	// there: of a missing one it need not learn the canonical name.
+	Find(path string) (Object, error)
 }
 
 // Listed is the fate of one listed path.

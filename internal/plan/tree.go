@@ -74,6 +74,23 @@ func (t *Tree) Exceptions() []Node {
 	return out
 }
 
+// Grants returns the nodes that give something which the nearest node above
+// them does not give already: what an additive mechanism must be told. Of
+// nodes that have no object yet there is nothing to tell.
+func (t *Tree) Grants() []Node {
+	var out []Node
+	for _, n := range t.nodes {
+		inherited := None
+		if up, ok := parent(n.Path); ok {
+			inherited = t.Mode(up)
+		}
+		if n.Object.Exists && n.Mode > inherited {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
 // above returns the highest mode of the nodes strictly above path.
 func (t *Tree) above(path string) Mode {
 	m := None

@@ -3,6 +3,7 @@
 package sys
 
 import (
+	"os"
 	"runtime"
 	"syscall"
 	"unsafe"
@@ -88,5 +89,23 @@ func forkSteps(steps []Step, report uintptr) (pid uintptr, errno syscall.Errno) 
 	_, _, _ = syscall.RawSyscall(syscall.SYS_WRITE, report, uintptr(unsafe.Pointer(&failed)), unsafe.Sizeof(failed))
 	for {
 		_, _, _ = syscall.RawSyscall(syscall.SYS_EXIT_GROUP, 125, 0, 0)
+	}
+}
+
+// ReadFailure waits at the other end of a fork's report pipe until the child
+// has either executed the command (the pipe ends) or reported a failed step.
+func ReadFailure(fd int) (f StepFailure, failed bool, err error) {
+	buf := unsafe.Slice((*byte)(unsafe.Pointer(&f)), unsafe.Sizeof(f))
+	for {
+		n, err := syscall.Read(fd, buf)
+		switch {
+		case err == syscall.EINTR:
+			continue
+		case err != nil:
+			return f, false, os.NewSyscallError("read", err)
+		case n != 0 && n != len(buf):
+			return f, false, os.NewSyscallError("read", syscall.EIO) // a pipe keeps 8 bytes together
+		}
+		return f, n != 0, nil
 	}
 }

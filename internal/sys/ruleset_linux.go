@@ -169,3 +169,69 @@ func NoNewPrivs() (bool, error) {
 	v, err := unix.PrctlRetInt(unix.PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0)
 	return v == 1, os.NewSyscallError("prctl(PR_GET_NO_NEW_PRIVS)", err)
 }
+
+// WaitFor waits for one child and drops its status.
+func WaitFor(pid int) {
+	for {
+		if _, err := syscall.Wait4(pid, nil, syscall.WALL, nil); err != syscall.EINTR {
+			return
+		}
+	}
+}
+
+// ReapAny reaps every child of this process that has ended, and reports
+// whether there are others.
+func ReapAny() (bool, error) {
+	for {
+		pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG|syscall.WALL, nil)
+		switch {
+		case err == syscall.ECHILD:
+			return false, nil
+		case err == syscall.EINTR || pid > 0:
+		case err != nil:
+			return false, os.NewSyscallError("wait4", err)
+		default:
+			return true, nil
+		}
+	}
+}
+
+// IgnoreSignal sets a signal to SIG_IGN behind the Go runtime's back, which
+// costs one call; package os/signal costs several switches of threads. Since
+// the runtime counts the signal as handled, a forked child gets the default
+// action back (clearSignalHandlers, runtime/signal_unix.go), but for a signal
+// that was ignored when this process started.
+func IgnoreSignal(s syscall.Signal) error {
+	// struct sigaction of both supported architectures: handler, flags,
+	// restorer, mask (arch/*/include/uapi/asm/signal.h).
+	act := [4]uintptr{sigIgn}
+	_, _, errno := syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, uintptr(s), uintptr(unsafe.Pointer(&act)), 0, 8, 0, 0)
+	if errno != 0 {
+		return os.NewSyscallError("rt_sigaction", errno)
+	}
+	return nil
+}
+
+const sigIgn = 1
+
+// ReadWhole reads a memory file from its start to its end.
+func ReadWhole(fd int) ([]byte, error) {
+	var st syscall.Stat_t
+	if err := syscall.Fstat(fd, &st); err != nil {
+		return nil, os.NewSyscallError("fstat", err)
+	}
+	b := make([]byte, st.Size)
+	for n := 0; n < len(b); {
+		m, err := syscall.Pread(fd, b[n:], int64(n))
+		switch {
+		case err == syscall.EINTR:
+		case err != nil:
+			return nil, os.NewSyscallError("pread", err)
+		case m == 0:
+			return nil, os.NewSyscallError("pread", syscall.EIO)
+		default:
+			n += m
+		}
+	}
+	return b, nil
+}

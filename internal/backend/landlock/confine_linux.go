@@ -79,10 +79,7 @@ func (m *mechanisms) ruleset(p *plan.Plan) (*os.File, error) {
 	}
 	f := os.NewFile(uintptr(fd), "ruleset")
 	host := hostpath.New()
-	for _, n := range p.Tree.Nodes() {
-		if n.Mode == plan.None || !n.Object.Exists {
-			continue
-		}
+	for _, n := range p.Tree.Grants() {
 		if err := m.allow(fd, host, n); err != nil {
 			_ = f.Close()
 			return nil, err

@@ -46,6 +46,15 @@ func (r *Resolver) Resolve(name string) (plan.Object, error) {
 	return r.resolve(name, maxLinks)
 }
 
+// Find implements [plan.Resolver].
+func (r *Resolver) Find(name string) (plan.Object, error) {
+	obj, err := r.pin(name)
+	if errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ENOTDIR) {
+		return plan.Object{Path: name}, nil
+	}
+	return obj, err
+}
+
 // resolve names what does not exist after its nearest folder that does, and
 // a link that leads nowhere after the link's target.
 func (r *Resolver) resolve(name string, links int) (plan.Object, error) {
@@ -100,8 +109,8 @@ func (r *Resolver) Open(obj plan.Object) (int, error) {
 	if err != nil {
 		return -1, err
 	}
-	now, err := Describe(fd)
-	if err == nil && (now.Dev != obj.Dev || now.Ino != obj.Ino) {
+	var now syscall.Stat_t
+	if err = syscall.Fstat(fd, &now); err == nil && (uint64(now.Dev) != obj.Dev || now.Ino != obj.Ino) {
 		err = fmt.Errorf("cannot use %q: %w", obj.Path, ErrChanged)
 	}
 	if err != nil {

@@ -22,3 +22,6 @@ func New() *Resolver { return &Resolver{} }
 func (*Resolver) Resolve(name string) (plan.Object, error) {
 	return plan.Object{}, errors.New("cannot resolve " + filepath.Clean(name) + ": this system is not supported")
 }
+
+// Find implements [plan.Resolver]: it always fails.
+func (r *Resolver) Find(name string) (plan.Object, error) { return r.Resolve(name) }
