@@ -106,32 +106,37 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// forms makes a file in a place, and returns the names that lead to it.
+func (w *world) forms(place string) []string {
+	w.Helper()
+	target := w.write(place+"/f", "content")
+	w.must(os.Symlink(target, w.at("work/to-"+place)))
+	w.must(os.Symlink(w.at(place), w.at("work/dir-"+place)))
+	w.must(os.Symlink("../work/to-"+place, w.at("work/chain-"+place)))
+	return []string{
+		target, "/" + target, "/proc/self/root" + target, "/proc/thread-self/root" + target,
+		"../" + place + "/f", "/proc/self/cwd/../" + place + "/f", "/proc/self/cwd/to-" + place,
+		w.at("work/to-" + place), w.at("work/chain-" + place), w.at("work/dir-" + place + "/f"),
+		w.at("work/dir-" + place + "/../" + place + "/f"), "/../../.." + target,
+	}
+}
+
+// pinnedForms are names of an object that descriptor N holds.
+var pinnedForms = []string{"/proc/self/fd/N", "/dev/fd/N", "/proc/thread-self/fd/N", "/proc/self/root/proc/self/fd/N"}
+
 // TestForms: the same file under every name that leads to it.
 func TestForms(t *testing.T) {
 	w := newWorld(t)
-	forms := func(place string) []string {
-		target := w.write(place+"/f", "content")
-		w.must(os.Symlink(target, w.at("work/to-"+place)))
-		w.must(os.Symlink(w.at(place), w.at("work/dir-"+place)))
-		w.must(os.Symlink("../work/to-"+place, w.at("work/chain-"+place)))
-		return []string{
-			target, "/" + target, "/proc/self/root" + target, "/proc/thread-self/root" + target,
-			"../" + place + "/f", "/proc/self/cwd/../" + place + "/f", "/proc/self/cwd/to-" + place,
-			w.at("work/to-" + place), w.at("work/chain-" + place), w.at("work/dir-" + place + "/f"),
-			w.at("work/dir-" + place + "/../" + place + "/f"), "/../../.." + target,
-		}
-	}
-	through := []string{"/proc/self/fd/N", "/dev/fd/N", "/proc/thread-self/fd/N", "/proc/self/root/proc/self/fd/N"}
 	var ops [][]string
 	var want []string
 	for _, place := range []struct{ name, read, write string }{
 		{"work", "OK", "OK"}, {"read", "OK", "EACCES"}, {"outside", "EACCES", "EACCES"},
 	} {
-		for _, form := range forms(place.name) {
+		for _, form := range w.forms(place.name) {
 			ops = append(ops, []string{"get", form}, []string{"put", form, "WRONLY", "CONTENT"}, []string{"put", form, "WRONLY|TRUNC", "CONTENT"})
 			want = append(want, place.read, place.write, place.write)
 		}
-		for _, form := range through {
+		for _, form := range pinnedForms {
 			name := w.at(place.name + "/f")
 			ops = append(ops, []string{"through", name, form, "RDONLY"}, []string{"through", name, form, "WRONLY", "CONTENT"})
 			want = append(want, place.read, place.write)

@@ -27,6 +27,10 @@ func fileOperations() map[string]operation {
 		"overopen": overOpen,
 		"getat":    getAt,
 		"stat":     statFile,
+
+		"chmod-through": chmodThrough,
+		"memory":        memoryMode,
+		"pipe-mode":     pipeMode,
 	}
 }
 
@@ -186,4 +190,46 @@ func statFile(a []string) (string, error) {
 	var st syscall.Stat_t
 	err := syscall.Lstat(a[0], &st)
 	return strconv.FormatUint(uint64(st.Mode), 8), err
+}
+
+// chmodThrough NAME FORM MODE: as openThrough.
+func chmodThrough(a []string) (string, error) {
+	fd, err := syscall.Open(a[0], oPath, 0)
+	if err != nil {
+		return "pin", err
+	}
+	defer func() { _ = syscall.Close(fd) }()
+	return callNumber("fchmodat", []string{"AT", "'" + strings.Replace(a[1], "N", strconv.Itoa(fd), 1), a[2]})
+}
+
+// memoryMode MODE: a memory file belongs to no folder, but to its maker.
+func memoryMode(a []string) (string, error) {
+	name := []byte("m\x00")
+	fd, _, errno := syscall.Syscall(numbers["memfd_create"], uintptr(unsafe.Pointer(&name[0])), 0, 0)
+	if errno != 0 {
+		return "memfd_create", errno
+	}
+	return changedMode(int(fd), a[0])
+}
+
+// pipeMode MODE: so does a pipe.
+func pipeMode(a []string) (string, error) {
+	var fds [2]int
+	if err := syscall.Pipe(fds[:]); err != nil {
+		return "pipe", err
+	}
+	return changedMode(fds[0], a[0])
+}
+
+func changedMode(fd int, mode string) (string, error) {
+	m, err := constant(mode)
+	if err != nil {
+		return "", err
+	}
+	if err := syscall.Fchmod(fd, uint32(m)); err != nil {
+		return "", err
+	}
+	var st syscall.Stat_t
+	err = syscall.Fstat(fd, &st)
+	return strconv.FormatUint(uint64(st.Mode&0o7777), 8), err
 }
