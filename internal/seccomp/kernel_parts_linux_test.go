@@ -23,6 +23,7 @@ import (
 // another, and makes calls that only the listener can have answered.
 func notifyPart() {
 	runtime.LockOSThread()
+	runtime.GOMAXPROCS(2) // a call that waits for its answer keeps one
 	file := temporary("probe")
 	const answer = syscall.EXDEV
 	probes := slices.DeleteFunc(metadataProbes(answer, address(file)), func(p probe) bool {
@@ -42,7 +43,11 @@ func notifyPart() {
 		panic(err)
 	}
 	noNewPrivs()
-	listener, err := sys.InstallFilter(program.Bytes(), sys.SeccompNewListener|sys.SeccompWaitKillableRecv)
+	flags := uintptr(sys.SeccompNewListener | sys.SeccompWaitKillableRecv)
+	if err := sys.SeccompTryFlags(flags); errors.Is(err, syscall.EINVAL) {
+		flags = sys.SeccompNewListener // Linux before 5.19
+	}
+	listener, err := sys.InstallFilter(program.Bytes(), flags)
 	if err != nil {
 		panic(err)
 	}
