@@ -2,7 +2,10 @@
 
 package policy
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // The variables of path fields. A path starts with one or with "/": all three
 // stand for absolute paths, so that anywhere else they would make no sense.
@@ -56,7 +59,7 @@ func checkPath(field, s string) *Error {
 	switch {
 	case !ok:
 		return pathForm(field, s)
-	case s[0] != '/' && !contains(variables, variable):
+	case s[0] != '/' && !slices.Contains(variables, variable):
 		return unknownVariable(field, s, variable)
 	}
 	if at := strings.Index(strings.ReplaceAll(rest, "$${", ""), "${"); at >= 0 {
@@ -81,7 +84,7 @@ func pathForm(field, s string) *Error {
 		return problem(field, says+" has no closing }", knownVariables)
 	case strings.HasPrefix(s, "${"):
 		return problem(field, says+" has text right after the variable", "put a / after the }")
-	case name[0] == '$' && contains(variables, name[1:]):
+	case name[0] == '$' && slices.Contains(variables, name[1:]):
 		return problem(field, says+" is a relative path", "write "+clean("${"+name[1:]+"}"+rest)+" instead")
 	case name == "..":
 		return problem(field, says+" is a relative path", "write the absolute path")
@@ -130,13 +133,4 @@ func isClean(path string) bool {
 		return false
 	}
 	return !strings.Contains(path, "//") && !strings.Contains(path, "/./") && !strings.HasSuffix(path, "/.")
-}
-
-func contains(list []string, s string) bool {
-	for _, item := range list {
-		if item == s {
-			return true
-		}
-	}
-	return false
 }
