@@ -46,7 +46,8 @@ type Broker struct {
 	crew     crew
 	waiting  atomic.Int32 // connections that wait for their peer
 	started  atomic.Bool
-	closing  sync.Once
+	mu       sync.Mutex
+	released bool // the descriptors are closed, their numbers another's
 }
 
 // New makes a broker and takes over the listener: the descriptor is the
@@ -110,19 +111,26 @@ func (b *Broker) Serve() error {
 // Close ends Serve. Calls that wait, and all later ones, fail with ENOSYS as
 // soon as the last call that is being served has ended.
 func (b *Broker) Close() error {
-	var err error
-	b.closing.Do(func() {
-		err = sys.Wake(b.stop)
-		if !b.started.Swap(true) {
-			b.release()
-		}
-	})
+	err := b.wake()
+	if !b.started.Swap(true) {
+		b.release()
+	}
 	return err
 }
 
-// end stops all threads, the one that waits for a call too.
+// wake stops the thread that waits for calls.
+func (b *Broker) wake() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.released {
+		return nil
+	}
+	return sys.Wake(b.stop)
+}
+
+// end stops all threads.
 func (b *Broker) end() {
-	if err := sys.Wake(b.stop); err != nil {
+	if err := b.wake(); err != nil {
 		b.log.fault(err)
 	}
 	b.crew.finish()
@@ -135,6 +143,9 @@ func (b *Broker) Denials() (list []denial.Denial, dropped int) { return b.log.de
 // release closes what New opened. No thread of the broker runs any more: one
 // that did would use a number that may mean another descriptor by then.
 func (b *Broker) release() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.released = true
 	for _, fd := range []int{b.listener, b.proc, b.fds, b.stop} {
 		if fd >= 0 {
 			_ = syscall.Close(fd)

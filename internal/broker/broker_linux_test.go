@@ -7,29 +7,10 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+	"time"
 
-	"github.com/ambit-sandbox/ambit/internal/plan"
 	"github.com/ambit-sandbox/ambit/policy"
 )
-
-// tree makes a path tree of existing folders and files.
-func tree(tb testing.TB, rules ...policy.PathRule) *plan.Tree {
-	tb.Helper()
-	p, err := plan.Compile(&policy.Resolved{Rules: rules, WorkDir: rules[0].Path}, "", asNamed{})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return p.Tree
-}
-
-// asNamed takes paths as canonical already.
-type asNamed struct{}
-
-func (a asNamed) Find(name string) (plan.Object, error) { return a.Resolve(name) }
-
-func (asNamed) Resolve(path string) (plan.Object, error) {
-	return plan.Object{Path: path, Exists: true, Dir: true}, nil
-}
 
 // folders are a writable and a readable one.
 type folders struct{ w, r string }
@@ -86,10 +67,87 @@ func TestChmod(t *testing.T) {
 	}
 }
 
-func BenchmarkChmod(b *testing.B) {
-	f := makeFolders(b)
-	b.Run("brokered", func(b *testing.B) {
-		s, _ := startBrokered(b, f.options(b), "calls", nil)
-		_ = s
-	})
+// TestBadStart: what can't work is said before anything is served.
+func TestBadStart(t *testing.T) {
+	f := makeFolders(t)
+	null, err := syscall.Open("/dev/null", syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err := New(null, f.options(t)); err == nil {
+		t.Errorf("/dev/null is no listener: %v", b)
+	}
+	var st syscall.Stat_t
+	if err := syscall.Fstat(null, &st); err != syscall.EBADF {
+		t.Errorf("the descriptor was not taken over: %v", err)
+	}
+	_, listener := startFiltered(t, "calls", nil)
+	if b, err := New(listener, Options{}); err == nil {
+		t.Errorf("there is no tree: %v", b)
+	}
+}
+
+// TestEnd: Serve ends with the last process, and once only.
+func TestEnd(t *testing.T) {
+	f := makeFolders(t)
+	s, listener := startFiltered(t, "calls", nil)
+	b, err := New(listener, f.options(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- b.Serve() }()
+	if o := s.call(t, syscall.SYS_FCHMODAT, atFDCWD, str(f.w+"/f"), 0o600); o.Errno != 0 {
+		t.Fatal(o)
+	}
+	select {
+	case err := <-done:
+		t.Fatalf("Serve ended early: %v", err)
+	case <-time.After(50 * time.Millisecond):
+	}
+	_ = s.in.Close()
+	if err := s.cmd.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case err := <-done:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(5 * time.Second):
+		t.Fatal("Serve does not end")
+	}
+	if err := b.Serve(); err == nil {
+		t.Error("Serve ran twice")
+	}
+	if err := b.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestClose: without a broker the calls fail.
+func TestClose(t *testing.T) {
+	f := makeFolders(t)
+	s, b := startBrokered(t, f.options(t), "calls", nil)
+	chmod := func() outcome { return s.call(t, syscall.SYS_FCHMODAT, atFDCWD, str(f.w+"/f"), 0o600) }
+	if o := chmod(); o.Errno != 0 {
+		t.Fatal(o)
+	}
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if o := chmod(); o.Errno != syscall.ENOSYS {
+		t.Errorf("after Close: %v", o)
+	}
+	unused, listener := startFiltered(t, "calls", nil)
+	b, err := New(listener, f.options(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if o := unused.call(t, syscall.SYS_FCHMODAT, atFDCWD, str(f.w+"/f"), 0o600); o.Errno != syscall.ENOSYS {
+		t.Errorf("never served: %v", o)
+	}
 }

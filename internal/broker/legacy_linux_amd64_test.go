@@ -20,3 +20,5 @@ func legacyCalls(uid, gid int, stamp memory) []metadataCall {
 		{"futimesat by fd", syscall.SYS_FUTIMESAT, true, path(0, stamp)},
 	}
 }
+
+const sysRenameat2 = 316

@@ -4,3 +4,5 @@ package broker
 
 // legacyCalls: this architecture has none of them.
 func legacyCalls(int, int, memory) []metadataCall { return nil }
+
+const sysRenameat2 = 276

@@ -35,9 +35,13 @@ const (
 
 // roles are what a child does; each file of tests adds its own.
 var roles = map[string]func([]string) error{
-	"calls":  playCalls,
-	"attack": playAttack,
-	"wait":   playWait,
+	"calls":   playCalls,
+	"attack":  playAttack,
+	"two":     playTwo,
+	"flood":   playFlood,
+	"family":  playFamily,
+	"threads": playThreads,
+	"wait":    playWait,
 }
 
 func TestMain(m *testing.M) {
@@ -341,5 +345,3 @@ func playCalls([]string) error {
 		fmt.Printf("%s\n", out)
 	}
 }
-
-func playAttack([]string) error { return nil }
