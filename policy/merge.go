@@ -12,7 +12,6 @@ import (
 func (m *merged) merge(layer Layer, builtin origin) {
 	p := layer.Policy
 	for _, list := range p.pathLists() {
-		m.rules = slices.Grow(m.rules, len(list.paths))
 		for i, path := range list.paths {
 			m.rules = append(m.rules, rule{place{path, list.field, i, layer.Name}, list.kind, builtin})
 		}

@@ -129,8 +129,17 @@ func clean(path string) string {
 // isClean spares nearly every path the splitting: hundreds are resolved at
 // each start.
 func isClean(path string) bool {
-	if !strings.HasPrefix(path, "/") || len(path) > 1 && strings.HasSuffix(path, "/") {
-		return false
+	if path == "/" {
+		return true
 	}
-	return !strings.Contains(path, "//") && !strings.Contains(path, "/./") && !strings.HasSuffix(path, "/.")
+	for i := range len(path) {
+		if path[i] != '/' {
+			continue
+		}
+		rest := path[i+1:]
+		if rest == "" || rest[0] == '/' || rest[0] == '.' && (len(rest) == 1 || rest[1] == '/') {
+			return false
+		}
+	}
+	return strings.HasPrefix(path, "/")
 }

@@ -31,8 +31,9 @@ func Resolve(layers []Layer, v Vars) (*Resolved, error) {
 			extends = layer.Policy.Extends
 		}
 	}
-	m := merged{set: map[string]value{}, secrets: map[string]ownedSecret{}}
 	base, _ := Builtin(extends)
+	most := len(base.ReadPaths) + len(base.WritePaths) + 16 // for the few of most users
+	m := merged{rules: make([]rule, 0, most), set: map[string]value{}, secrets: map[string]ownedSecret{}}
 	m.merge(Layer{Name: "built-in " + extends, Policy: base}, fromBuiltin)
 	for _, layer := range layers {
 		m.merge(layer, fromUser)
