@@ -67,7 +67,8 @@ func (h host) ownCgroup() (string, error) {
 func cgroupDir(own, mountinfo string) (string, error) {
 	for line := range strings.Lines(own) {
 		path, ok := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "0::")
-		if !ok {
+		// "/.." leads out of the process's cgroup namespace (cgroup_namespaces(7)).
+		if !ok || strings.HasPrefix(path, "/..") {
 			continue
 		}
 		for m := range mountsOf(mountinfo) {
