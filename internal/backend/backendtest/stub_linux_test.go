@@ -2,4 +2,3 @@ package backendtest
 
 func processOperations() map[string]operation { return map[string]operation{"converse": listen} }
 func childOperations() map[string]operation   { return nil }
-func outerOperations() map[string]operation   { return nil }

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package backendtest
+
+import (
+	"bufio"
+	"fmt"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// startVictim starts a process of this user outside of any sandbox.
+func (w *world) startVictim() *exec.Cmd {
+	w.Helper()
+	v := exec.Command(self(w), probeArg, "victim")
+	v.Env = []string{"VICTIM_SECRET=in-the-environment"}
+	v.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	in, err := v.StdinPipe()
+	w.must(err)
+	out, err := v.StdoutPipe()
+	w.must(err)
+	start(w, v)
+	w.Cleanup(func() { _ = in.Close() })
+	if line, err := bufio.NewReader(out).ReadString('\n'); line != "=OK \"ready\"\n" {
+		w.Fatalf("the victim said %q (%v)", line, err)
+	}
+	return v
+}
+
+func alive(v *exec.Cmd) bool { return v.Process.Signal(syscall.Signal(0)) == nil }
+
+// act is something done to another process.
+type act struct {
+	op string // on PID
+	// want is the outcome inside, on a process outside.
+	want string
+	// own is the outcome inside on a child of its own; "" is OK.
+	own string
+	// detail is what want comes with, where that says which call refused.
+	detail string
+}
+
+// harms says that a process may not survive the act, or not be the same.
+func (a act) harms() bool {
+	name, _, _ := strings.Cut(a.op, " ")
+	return strings.Contains(name, "kill") || strings.Contains(name, "sig") || name == "ptrace"
+}
+
+func (a act) on(v *exec.Cmd) []string {
+	return strings.Fields(strings.ReplaceAll(a.op, "PID", fmt.Sprint(v.Process.Pid)))
+}
+
+// tryActs does each to a process outside, to a child of its own, and, as the
+// control, to a process outside from outside.
+func tryActs(t *testing.T, acts []act) {
+	w := newWorld(t)
+	v, calm := w.startVictim(), w.startVictim()
+	var ops, control [][]string
+	for _, a := range acts {
+		ops = append(ops, a.on(v), append([]string{"with-child"}, strings.Fields(a.op)...))
+		if a.harms() {
+			control = append(control, a.on(w.startVictim()))
+		} else {
+			control = append(control, a.on(calm))
+		}
+	}
+	got, free := w.inside(w.policyFlags(), ops...), w.unconfined(control...)
+	if !alive(v) {
+		t.Fatal("the process outside is dead")
+	}
+	for i, a := range acts {
+		t.Run(a.op, func(t *testing.T) {
+			out, own, want := got[2*i], got[2*i+1], a.own
+			if out.outcome != a.want || a.detail != "" && out.detail != a.detail {
+				t.Errorf("to a process outside: %v, want %s %s", out, a.want, a.detail)
+			}
+			if want == "" {
+				want = "OK"
+			}
+			if own.outcome != want {
+				t.Errorf("to its own child: %v, want %s", own, want)
+			}
+			if free[i].outcome != "OK" {
+				t.Errorf("without a sandbox: %v, so nothing is proven", free[i])
+			}
+		})
+	}
+}
+
+// queued is a siginfo_t that a process makes by itself (SI_QUEUE is -1).
+const queued = "00000000" + "00000000" + "ffffffff"
+
+// TestSignal: no signal reaches a process outside.
+func TestSignal(t *testing.T) {
+	if landlockABI() < abiScope {
+		w := newWorld(t)
+		w.covers("process.signal", "not enforced", "")
+		w.tryAll(w.policyFlags(), []attempt{{"with-child kill PID 0", "OK", ""}})
+		return
+	}
+	info := "x:" + queued + strings.Repeat("00", 128-12)
+	tryActs(t, []act{
+		{op: "kill PID 0", want: "EPERM"},
+		{op: "kill PID 9", want: "EPERM"},
+		{op: "kill PID 18", want: "EPERM"},
+		{op: "kill -PID 0", want: "EPERM", own: "ESRCH"}, // its child leads no group
+		{op: "tkill PID 9", want: "EPERM"},
+		{op: "tgkill PID PID 9", want: "EPERM"},
+		{op: "rt_sigqueueinfo PID 9 " + info, want: "EPERM"},
+		{op: "rt_tgsigqueueinfo PID PID 9 " + info, want: "EPERM"},
+		{op: "pidfd-signal PID 9", want: "EPERM"},
+	})
+}
+
+// TestSignalAsync: the kernel sends no signal for the command either. The
+// call itself succeeds, since nobody can know yet who will be its target.
+func TestSignalAsync(t *testing.T) {
+	w := newWorld(t)
+	if landlockABI() < abiScope {
+		w.covers("process.signal", "not enforced", "")
+		return
+	}
+	v, free := w.startVictim(), w.startVictim()
+	op := func(v *exec.Cmd) []string { return []string{"own-by-async", fmt.Sprint(v.Process.Pid), "9"} }
+	if r := w.inside(w.policyFlags(), op(v))[0]; r != (reply{"OK", "write"}) && r != (reply{"EPERM", "fcntl"}) {
+		t.Errorf("%v", r)
+	}
+	if r := w.unconfined(op(free))[0]; r.outcome != "OK" {
+		t.Errorf("without a sandbox: %v", r)
+	}
+	if ws := waitFor(t, free); ws.Signal() != syscall.SIGKILL {
+		t.Errorf("without a sandbox the signal did not arrive: %v", ws)
+	}
+	if !alive(v) {
+		t.Error("the kernel killed a process outside for the command")
+	}
+}
+
+// TestSignalEverybody: a signal to everybody, or to the process group that
+// ambit is in, reaches the command's own processes only.
+func TestSignalEverybody(t *testing.T) {
+	w := newWorld(t)
+	if landlockABI() < abiScope {
+		// Trying it would end the tests, and everything else of this user.
+		w.covers("process.signal", "not enforced", "")
+		return
+	}
+	v := w.startVictim()
+	for _, target := range []string{"-1", "0"} {
+		script := "trap '' TERM; /bin/sleep 60 & p=$!; trap - TERM; (trap '' TERM; kill -TERM " + target + "); wait $p; echo $?"
+		if target == "0" {
+			script = "trap : TERM; kill -TERM 0; echo survived"
+		}
+		cmd := w.sandbox(w.policyFlags(), "/bin/sh", "-c", script)
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+		r := finish(t, cmd)
+		if target == "0" && (r.code != 0 || r.stdout != "survived\n") {
+			t.Errorf("kill 0: ended with %d, printed %q; want 0, survived", r.code, r.stdout)
+		}
+		// The shell is among everybody, and ends too: by SIGTERM, as 128+15.
+		if target == "-1" && r.code != 128+15 {
+			t.Errorf("kill -1: ended with %d (signal %d) %s, want 143: ambit itself must go on", r.code, r.signal, r.stderr)
+		}
+		if !alive(v) {
+			t.Fatalf("kill %s ended a process outside", target)
+		}
+	}
+}
+
+// TestTrace: no process outside is traced, or read through /proc.
+func TestTrace(t *testing.T) {
+	const attach, seize = "16", "0x4206" // linux/ptrace.h
+	acts := []act{
+		{op: "ptrace " + attach + " PID 0 0", want: "EPERM"},
+		{op: "ptrace " + seize + " PID 0 0", want: "EPERM"},
+		{op: "memory-of PID", want: "ENOSYS", own: "ENOSYS"}, // the filter's, for everybody
+		{op: "process_vm_writev PID x:00000000000000000000000000000000 0 x:00000000000000000000000000000000 0 0", want: "ENOSYS", own: "ENOSYS"},
+		{op: "pidfd-take PID 1", want: "EPERM"},
+		{op: "kcmp PID PID 0 0 0", want: "EPERM"},
+		{op: "openat AT '/proc/PID/mem RDONLY", want: "EACCES"},
+		{op: "get /proc/PID/environ", want: "EACCES"},
+		{op: "get /proc/PID/auxv", want: "EACCES"},
+		{op: "get /proc/PID/maps", want: "EACCES"},
+		{op: "get /proc/PID/smaps", want: "EACCES"},
+		{op: "get /proc/PID/pagemap", want: "EACCES"},
+		{op: "openat AT '/proc/PID/fd/0 RDONLY", want: "EACCES"},
+		{op: "list /proc/PID/fdinfo", want: "EACCES"},
+		{op: "list /proc/PID/map_files", want: "EACCES"},
+		{op: "get /proc/PID/fdinfo/0", want: "EACCES"},
+		{op: "readlink /proc/PID/exe", want: "EACCES"},
+		{op: "readlink /proc/PID/cwd", want: "EACCES"},
+		{op: "readlink /proc/PID/root", want: "EACCES"},
+		{op: "readlink /proc/PID/fd/0", want: "EACCES"},
+		{op: "readlink /proc/PID/ns/user", want: "EACCES"},
+		{op: "list /proc/PID/root/", want: "EACCES", own: "EACCES"}, // / is not granted
+		{op: "get /proc/PID/root/etc/hostname", want: "EACCES"},
+		{op: "list /proc/PID/cwd/", want: "EACCES"},
+		{op: "openat AT '/proc/PID/exe RDONLY", want: "EACCES"},
+		{op: "openat AT '/proc/PID/task/PID/mem RDONLY", want: "EACCES"},
+		// The command's own processes can't write there either: /proc is
+		// granted for reading.
+		{op: "write-to /proc/PID/oom_score_adj 0", want: "EACCES", own: "EACCES"},
+		{op: "write-to /proc/PID/clear_refs 1", want: "EACCES", own: "EACCES"},
+		{op: "openat AT '/proc/PID/mem RDWR", want: "EACCES", own: "EACCES"},
+		// What every user sees of every process, and of his own the numbers of
+		// descriptors (proc_fd_permission in fs/proc/fd.c): Linux asks for no
+		// right to trace.
+		{op: "list /proc/PID/fd", want: "OK"},
+		{op: "get /proc/PID/cmdline", want: "OK"},
+		{op: "get /proc/PID/status", want: "OK"},
+	}
+	tryActs(t, acts)
+}
+
+// TestHandsOff: what slows or cripples a process outside.
+func TestHandsOff(t *testing.T) {
+	const noCore = "x:00000000000000000000000000000000"
+	tryActs(t, []act{
+		{op: "prlimit64 PID 4 " + noCore + " 0", want: "EPERM", own: "EPERM"},
+		{op: "setpriority 0 PID 19", want: "EPERM", own: "EPERM"},
+		{op: "ioprio_set 1 PID 0x6000", want: "EPERM", own: "EPERM"},
+		{op: "sched_setscheduler PID 5 x:00000000", want: "EPERM", own: "EPERM"},
+		{op: "sched_setattr PID x:30000000050000000000000000000000000000000000000000000000000000000000000000000000000000000000000000 0", want: "EPERM", own: "EPERM"},
+	})
+	w := newWorld(t)
+	// For themselves programs do all of it.
+	w.tryAll(w.policyFlags(), []attempt{
+		{"prlimit64 0 7 0 #16", "OK", ""},
+		{"setpriority 0 0 19", "OK", ""},
+		{"ioprio_set 1 0 0x6000", "OK", ""},
+		{"sched_setscheduler 0 0 x:00000000", "OK", ""},
+	})
+}
