@@ -25,8 +25,8 @@ var homeTools = []string{
 	// Not ~/.local/share/uv: credentials.
 	"~/.local/share/uv/python", "~/.local/share/uv/tools",
 	"~/go/bin", "~/go/pkg/mod", "~/sdk",
-	// Not ~/.cargo: credentials.toml. Cargo stops if it cannot read config.toml,
-	// in which only very old versions keep a token.
+	// Not ~/.cargo: credentials.toml. Cargo stops if it cannot read config.toml;
+	// its manual wants tokens in the former.
 	"~/.cargo/bin", "~/.cargo/env", "~/.cargo/config", "~/.cargo/config.toml",
 	"~/.cargo/registry", "~/.cargo/git", "~/.rustup",
 	// Not ~/.npmrc, ~/.yarnrc.yml: tokens.
