@@ -108,3 +108,20 @@ func TestSettingsHere(t *testing.T) {
 		}
 	}
 }
+
+// TestExpectDenied: an attempt that was not denied is never taken for one.
+func TestExpectDenied(t *testing.T) {
+	for _, tt := range []struct {
+		control string
+		want    error
+	}{
+		{"/", errNotDenied}, // nothing restricts this process
+		{"", errNoControl},
+		{"/no such file", syscall.ENOENT},
+	} {
+		err := expectDenied(tt.control)
+		if v, _ := domainRefusals.judge(err); !errors.Is(err, tt.want) || v == Yes {
+			t.Errorf("expectDenied(%q) = %v, which is a %v", tt.control, err, v)
+		}
+	}
+}
