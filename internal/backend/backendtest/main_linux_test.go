@@ -22,6 +22,9 @@ const ordinaryID = 65533
 // as whom: "ordinary" or "root".
 const roleVariable = "AMBIT_TEST_ROLE"
 
+// setuidVariable names a copy of this binary that is setuid root.
+const setuidVariable = "AMBIT_TEST_SETUID"
+
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == probeArg {
 		os.Exit(probeMain(os.Args[2:]))
@@ -95,7 +98,8 @@ func asBoth(dir string) (int, error) {
 	}
 	// The go command keeps test binaries where only their owner gets at them.
 	name := filepath.Join(dir, "backendtest.test")
-	if err := os.WriteFile(name, self, 0o755); err != nil {
+	setuid := filepath.Join(dir, "setuid.test")
+	if err := errors.Join(os.WriteFile(name, self, 0o755), os.WriteFile(setuid, self, 0o755), os.Chmod(setuid, 0o755|os.ModeSetuid)); err != nil {
 		return 1, err
 	}
 	code := 0
@@ -105,7 +109,7 @@ func asBoth(dir string) (int, error) {
 		}
 		cmd := exec.Command(name, ownArgs()...)
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-		cmd.Env = append(os.Environ(), roleVariable+"="+role)
+		cmd.Env = append(os.Environ(), roleVariable+"="+role, setuidVariable+"="+setuid)
 		if role == "ordinary" {
 			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: ordinaryID, Gid: ordinaryID, Groups: []uint32{ordinaryID - 1}}}
 		}
