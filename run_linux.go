@@ -124,7 +124,10 @@ func (r *runner) launch(ctx context.Context) error {
 	if len(req.Spec.Files) == 0 {
 		return nil // notFound has set the outcome
 	}
-	b := r.serveBroker(req)
+	b, err := r.serveBroker(req)
+	if err != nil {
+		return err
+	}
 	if err := r.adopt(); err != nil {
 		return err
 	}
@@ -161,10 +164,12 @@ func (r *runner) request(environ []string) (*launch.Request, error) {
 			Files: files, Argv: r.cmd.Argv, Env: environ, Tmp: r.tmp, Limits: limits,
 			RestrictFlags: r.confined.RestrictFlags,
 			Filter:        r.confined.Filter, FilterFlags: r.confined.FilterFlags,
-			GuardDomain: r.confined.Guard != nil,
 		},
 		WorkDir: dir, Ruleset: r.confined.Ruleset, Guard: r.confined.Guard,
 		Signals: r.cmd.Signals,
+	}
+	if r.confined.Guard != nil {
+		req.Spec.Guard = child.EnterGuard
 	}
 	if t := r.resolved.Limits.Timeout; t != nil {
 		req.Timeout = time.Duration(*t)

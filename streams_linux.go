@@ -8,6 +8,8 @@ import (
 
 	"github.com/ambit-sandbox/ambit/internal/child"
 	"github.com/ambit-sandbox/ambit/internal/launch"
+	"github.com/ambit-sandbox/ambit/internal/plan"
+	"github.com/ambit-sandbox/ambit/internal/sys"
 )
 
 // streams connects the command's standard input and outputs.
@@ -20,12 +22,25 @@ func (r *runner) streams(req *launch.Request) error {
 	if l := r.resolved.Limits.OutputBytes; l != nil {
 		limit = *l
 	}
-	req.Stdout, req.Stderr = output(r.cmd.Stdout, limit), output(r.cmd.Stderr, limit)
+	req.Stdout, req.Stderr = r.output(r.cmd.Stdout, limit), r.output(r.cmd.Stderr, limit)
 	return nil
 }
 
+// passes reports whether a descriptor may be the command's own. A socket is a
+// way out by itself: one that is not connected sends to any address, and a
+// TCP one connects by sending (MSG_FASTOPEN, tcp(7)). So without a network
+// only connected unix streams pass; what comes and goes by another socket is
+// copied through a pipe. The same holds for what can't be examined.
+func (r *runner) passes(f *os.File) bool {
+	if r.plan.Network == plan.OpenNetwork {
+		return true
+	}
+	kind, err := sys.SocketOf(f)
+	return err == nil && (!kind.Socket || kind.Unix && kind.Stream && kind.Connected)
+}
+
 func (r *runner) stdin() (*os.File, error) {
-	if f, ok := r.cmd.Stdin.(*os.File); ok && f != nil {
+	if f, ok := r.cmd.Stdin.(*os.File); ok && f != nil && r.passes(f) {
 		return f, nil
 	}
 	if r.cmd.Stdin == nil {
@@ -48,8 +63,8 @@ func (r *runner) stdin() (*os.File, error) {
 }
 
 // output passes a file on as it is where nothing has to be counted.
-func output(w io.Writer, limit int64) *launch.Output {
-	if f, ok := w.(*os.File); ok && limit < 0 {
+func (r *runner) output(w io.Writer, limit int64) *launch.Output {
+	if f, ok := w.(*os.File); ok && limit < 0 && r.passes(f) {
 		return launch.Direct(f)
 	}
 	if w == nil {

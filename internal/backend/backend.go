@@ -30,8 +30,9 @@ type Backend interface {
 
 // Confinement is what the launcher installs into the command.
 type Confinement struct {
-	// Ruleset is the Landlock ruleset of the command, Guard that of the
-	// launcher, or nil. The caller closes them.
+	// Ruleset is the Landlock ruleset of the command. Guard is that of a
+	// domain around it, in which the launcher is, or nil. The caller closes
+	// them.
 	Ruleset, Guard *os.File
 	// RestrictFlags goes to landlock_restrict_self(2).
 	RestrictFlags uint32
@@ -41,6 +42,9 @@ type Confinement struct {
 	// Brokered says that the filter has a listener, which the supervisor
 	// must serve.
 	Brokered bool
+	// Abstract says that the broker connects to the command's abstract
+	// sockets, for which it needs a thread in the guard domain.
+	Abstract bool
 }
 
 // Close closes the descriptors.

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/ambit-sandbox/ambit/internal/plan"
+	"github.com/ambit-sandbox/ambit/internal/sys"
 )
 
 // server is a listening socket of the test process.
@@ -238,9 +239,14 @@ func TestConnectRefused(t *testing.T) {
 
 // TestScope lets the kernel decide over abstract sockets.
 func TestScope(t *testing.T) {
-	scope, err := NewScope()
+	ruleset, err := sys.LandlockCreateRuleset(sys.Ruleset{Scoped: sys.ScopeAbstractUnix})
 	if err != nil {
 		needsKernel(t, err, 6, 12)
+	}
+	scope, err := NewScope(ruleset)
+	_ = syscall.Close(ruleset)
+	if err != nil {
+		t.Fatal(err)
 	}
 	defer scope.Close()
 	name := fmt.Sprintf("ambit-test-%d", os.Getpid())

@@ -79,10 +79,15 @@ func giveUp() error {
 	if err := sys.DropThreadCapabilities(); err != nil {
 		return err
 	}
-	if os.Getenv(nestVariable) != "" {
-		return enterScope()
+	if err := sys.SetNoNewPrivs(); err != nil || os.Getenv(nestVariable) == "" {
+		return err
 	}
-	return sys.SetNoNewPrivs()
+	ruleset, err := sys.LandlockCreateRuleset(sys.Ruleset{Scoped: sys.ScopeAbstractUnix})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = syscall.Close(ruleset) }()
+	return sys.LandlockRestrictSelf(ruleset, 0)
 }
 
 func become(args []string) error {

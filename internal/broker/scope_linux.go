@@ -10,29 +10,42 @@ import (
 	"github.com/ambit-sandbox/ambit/internal/sys"
 )
 
-// Scope is a thread in a Landlock domain that scopes abstract unix sockets,
-// and nothing else. A command whose launcher was started on that thread is in
-// a domain nested in this one, so the kernel lets the thread connect to the
-// command's abstract sockets and to no others (landlock(7), "Scope flags"),
-// exactly as it would the command.
+// Scope is a thread in a Landlock domain that scopes abstract unix sockets. A
+// command whose launcher was started on that thread is in a domain nested in
+// this one, so the kernel lets the thread connect to the command's abstract
+// sockets and to no others (landlock(7), "Scope flags"), exactly as it would
+// the command.
 type Scope struct{ jobs chan func() }
 
-// NewScope starts the thread. It needs Landlock ABI 6 (Linux 6.12); EINVAL
-// says that the kernel has less.
-func NewScope() (*Scope, error) {
+// NewScope starts the thread and puts it into a domain made of ruleset, which
+// scopes abstract unix sockets (Landlock ABI 6, Linux 6.12) and may scope
+// signals; it must leave files alone.
+func NewScope(ruleset int) (*Scope, error) {
 	s := &Scope{jobs: make(chan func())}
 	ready := make(chan error)
-	go s.run(ready)
+	go s.run(ruleset, ready)
 	if err := <-ready; err != nil {
 		return nil, fmt.Errorf("cannot make a scope for abstract sockets: %w", err)
 	}
 	return s, nil
 }
 
-// run is locked to its thread for good: the domain is the thread's.
-func (s *Scope) run(ready chan<- error) {
+// run is locked to its thread for good: the domain is the thread's. It is
+// never the process's first thread, whose domain counts as the process's own
+// for a signal that is sent to it.
+func (s *Scope) run(ruleset int, ready chan<- error) {
 	runtime.LockOSThread()
-	err := enterScope()
+	if sys.OnFirstThread() {
+		moved := make(chan error)
+		go s.run(ruleset, moved)
+		ready <- <-moved // until then this thread is taken, the other can't be it
+		runtime.UnlockOSThread()
+		return
+	}
+	err := sys.SetNoNewPrivs()
+	if err == nil {
+		err = sys.LandlockRestrictSelf(ruleset, 0)
+	}
 	ready <- err
 	if err != nil {
 		return
@@ -40,18 +53,6 @@ func (s *Scope) run(ready chan<- error) {
 	for job := range s.jobs {
 		job()
 	}
-}
-
-func enterScope() error {
-	ruleset, err := sys.LandlockCreateRuleset(sys.Ruleset{Scoped: sys.ScopeAbstractUnix})
-	if err != nil {
-		return err
-	}
-	defer func() { _ = syscall.Close(ruleset) }()
-	if err := sys.SetNoNewPrivs(); err != nil {
-		return err
-	}
-	return sys.LandlockRestrictSelf(ruleset, 0)
 }
 
 // Do runs f on the thread and returns when it has returned. Processes that f

@@ -19,7 +19,7 @@ const (
 	fdControl
 	fdWorkDir
 	fdRuleset
-	fdGuardRuleset // only with Spec.GuardDomain
+	fdGuardRuleset // only with EnterGuard
 	fdGo           // only with a listener: a pipe, see addFilter
 )
 

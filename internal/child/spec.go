@@ -43,10 +43,22 @@ type Spec struct {
 	// Filter is the seccomp program, 8 bytes an instruction.
 	Filter      []byte
 	FilterFlags uint32
-	// GuardDomain says that a ruleset for the launcher itself is passed: a
-	// domain around the command in which it can signal, and nothing else.
-	GuardDomain bool
+	// Guard says how the launcher comes into the domain around the command,
+	// in which it can send signals to the command's tree and nowhere else.
+	Guard Guard
 }
+
+// Guard is the launcher's way into its domain.
+type Guard uint8
+
+const (
+	// NoGuard: the kernel can't scope signals.
+	NoGuard Guard = iota
+	// EnterGuard: a ruleset is passed for it.
+	EnterGuard
+	// InheritGuard: the supervisor's thread that started it is in it.
+	InheritGuard
+)
 
 // Rlimit is a resource limit, soft and hard the same unless Soft differs.
 type Rlimit struct {
@@ -74,11 +86,7 @@ func (s *Spec) Encode() []byte {
 			b = binary.AppendUvarint(b, v)
 		}
 	}
-	guard := uint64(0)
-	if s.GuardDomain {
-		guard = 1
-	}
-	for _, v := range []uint64{uint64(s.RestrictFlags), uint64(s.FilterFlags), guard} {
+	for _, v := range []uint64{uint64(s.RestrictFlags), uint64(s.FilterFlags), uint64(s.Guard)} {
 		b = binary.AppendUvarint(b, v)
 	}
 	return b
@@ -97,7 +105,7 @@ func Decode(b []byte) (*Spec, error) {
 		s.Limits = append(s.Limits, Rlimit{int(d.number()), d.number(), d.number()})
 	}
 	s.RestrictFlags, s.FilterFlags = uint32(d.number()), uint32(d.number())
-	s.GuardDomain = d.number() == 1
+	s.Guard = Guard(d.number())
 	if d.bad || len(d.rest) != 0 || len(s.Argv) == 0 || len(s.Files) == 0 {
 		return nil, errSpec
 	}

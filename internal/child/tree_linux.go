@@ -14,21 +14,24 @@ import (
 )
 
 // enterGuardDomain puts this thread into a Landlock domain of its own that
-// scopes signals (and restricts no file). The command's domain nests in it,
-// so that kill(-1) from here means "every process of this tree, and nothing
-// else", at once, however fast the tree forks.
+// scopes signals (and restricts no file), unless it is in one already. The
+// command's domain nests in it, so that kill(-1) from here means "every
+// process of this tree, and nothing else", at once, however fast the tree
+// forks.
 //
 // That it does is asked of the kernel, not believed: a signal to the
 // supervisor, which runs under the same user, must be refused with EPERM.
 func (l *launcher) enterGuardDomain() error {
-	if !l.spec.GuardDomain {
+	if l.spec.Guard == NoGuard {
 		return nil
 	}
-	if err := sys.SetNoNewPrivs(); err != nil {
-		return &StepError{"set no_new_privs", "launcher", err}
-	}
-	if err := sys.LandlockRestrictSelf(fdGuardRuleset, 0); err != nil {
-		return &StepError{"landlock_restrict_self", "launcher", err}
+	if l.spec.Guard == EnterGuard {
+		if err := sys.SetNoNewPrivs(); err != nil {
+			return &StepError{"set no_new_privs", "launcher", err}
+		}
+		if err := sys.LandlockRestrictSelf(fdGuardRuleset, 0); err != nil {
+			return &StepError{"landlock_restrict_self", "launcher", err}
+		}
 	}
 	err := sys.Kill(l.parent, 0)
 	l.scoped = isErrno(err, syscall.EPERM)

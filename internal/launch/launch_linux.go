@@ -32,10 +32,13 @@ type Request struct {
 	Timeout time.Duration
 	// Signals are passed on to the command; may be nil.
 	Signals <-chan os.Signal
+	// Thread runs a function on the thread that is to start the launcher;
+	// nil: any thread.
+	Thread func(func())
 	// Listener, if the filter has one, is called with the seccomp listener,
-	// which it takes over. Only when it has returned without an error does
-	// the command start.
-	Listener func(fd int) error
+	// which it takes over, and the launcher's pid. Only when it has returned
+	// without an error does the command start.
+	Listener func(fd, launcher int) error
 }
 
 // Result is how a launch ended.
@@ -167,7 +170,14 @@ func (r *run) exec(files ...*os.File) (err error) {
 			fds[i] = f.Fd()
 		}
 	}
-	r.pid, err = syscall.ForkExec(self, []string{"ambit", child.Arg}, &syscall.ProcAttr{Files: fds, Env: launcherEnv})
+	start := func() {
+		r.pid, err = syscall.ForkExec(self, []string{"ambit", child.Arg}, &syscall.ProcAttr{Files: fds, Env: launcherEnv})
+	}
+	if r.req.Thread != nil {
+		r.req.Thread(start)
+	} else {
+		start()
+	}
 	runtime.KeepAlive(files)
 	return err
 }
@@ -258,7 +268,7 @@ func (r *run) serve(fd int) {
 	if r.req.Listener == nil || r.ready == nil || fd < 0 {
 		return
 	}
-	if err := r.req.Listener(fd); err != nil {
+	if err := r.req.Listener(fd, r.pid); err != nil {
 		r.failure = &child.StepError{Step: "start the broker", Err: err}
 	} else {
 		_, _ = r.ready.Write([]byte{1})

@@ -235,3 +235,7 @@ func ReadWhole(fd int) ([]byte, error) {
 	}
 	return b, nil
 }
+
+// OnFirstThread reports whether the calling thread is the one whose id is the
+// process's.
+func OnFirstThread() bool { return unix.Gettid() == unix.Getpid() }

@@ -52,6 +52,7 @@ func (m *mechanisms) confine(p *plan.Plan, c *backend.Confinement) (err error) {
 		// it would be made twice (seccomp(2), WAIT_KILLABLE_RECV).
 		c.FilterFlags = sys.SeccompNewListener | sys.SeccompWaitKillableRecv
 		c.Brokered = true
+		c.Abstract = m.filter.UnixConnect == seccomp.Notify && c.Guard != nil
 	}
 	return nil
 }
@@ -118,11 +119,12 @@ func (m *mechanisms) access(n plan.Node) probe.FS {
 	return rights & m.rights.FS
 }
 
-// guardRuleset is the launcher's own: it scopes signals. It handles moving
+// guardRuleset is that of the domain around the command's: it scopes signals
+// and abstract sockets. It handles moving
 // files between folders only to allow it everywhere, since every domain in
 // the stack denies that unless a rule of its own allows it.
 func guardRuleset() (*os.File, error) {
-	fd, err := sys.LandlockCreateRuleset(sys.Ruleset{FS: uint64(probe.FSRefer), Scoped: uint64(probe.ScopeSignal)})
+	fd, err := sys.LandlockCreateRuleset(sys.Ruleset{FS: uint64(probe.FSRefer), Scoped: uint64(probe.ScopeSignal | probe.ScopeAbstractUnix)})
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sys
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// StdioSocket says what a descriptor is, as far as sockets are concerned.
+type StdioSocket struct {
+	Socket, Unix bool
+	// Stream is a connection-based type: SOCK_STREAM or SOCK_SEQPACKET.
+	Stream    bool
+	Connected bool
+}
+
+// SocketOf examines a descriptor. What is no socket answers ENOTSOCK to every
+// socket option (getsockopt(2)), and EBADF if it is open with O_PATH.
+func SocketOf(f *os.File) (StdioSocket, error) {
+	fd := int(f.Fd())
+	domain, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_DOMAIN)
+	if err == unix.ENOTSOCK || err == unix.EBADF {
+		return StdioSocket{}, nil
+	}
+	if err != nil {
+		return StdioSocket{}, os.NewSyscallError("getsockopt(SO_DOMAIN)", err)
+	}
+	kind, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TYPE)
+	if err != nil {
+		return StdioSocket{}, os.NewSyscallError("getsockopt(SO_TYPE)", err)
+	}
+	_, err = unix.Getpeername(fd)
+	return StdioSocket{
+		Socket: true, Unix: domain == unix.AF_UNIX,
+		Stream:    kind == unix.SOCK_STREAM || kind == unix.SOCK_SEQPACKET,
+		Connected: err == nil,
+	}, nil
+}
