@@ -18,7 +18,6 @@ suite() {
   chosen=$(choose "$@") || exit
   need_tools
   need_everything
-  in_use shared
   run=$LAB_DIR/logs/$(date +%Y%m%dT%H%M%S)-$$
   mkdir -p "$run"
   find "$LAB_DIR/logs" -mindepth 1 -maxdepth 1 -mtime +7 -exec rm -rf {} +
@@ -93,7 +92,7 @@ one_job() {
     images+=,$(go_dir)/go.cpio
     options+=(--mem 3072)
   fi
-  trap '[ -z "$vm" ] || kill "$vm"; exit 125' TERM
+  trap '[ -z "$vm" ] || { kill "$vm"; wait "$vm"; }; exit 125' TERM
   # shellcheck disable=SC2086  # the suites are arguments
   "$lab/steps/boot" "$(kernel_dir "$kernel")/vmlinux" "$images" "$(base_dir)/busybox" \
     --append "${append//;/ }" --apparmor "$apparmor" --timeout 1200 --console "$run/$name.console" \
