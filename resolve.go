@@ -4,6 +4,7 @@ package ambit
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/ambit-sandbox/ambit/policy"
@@ -24,7 +25,17 @@ func Resolve(c *Command, tmp string) (*policy.Resolved, error) {
 	if dir == "" {
 		dir, _ = os.Getwd()
 	}
-	return policy.Resolve(layers, policy.Vars{Home: variable(environ, "HOME"), WorkDir: dir, TmpDir: tmp})
+	return policy.Resolve(layers, policy.Vars{Home: home(environ), WorkDir: dir, TmpDir: tmp})
+}
+
+// home is the caller's home under its canonical name: whether a folder is the
+// home must not depend on which name it is called by.
+func home(environ []string) string {
+	named := variable(environ, "HOME")
+	if real, err := filepath.EvalSymlinks(named); err == nil {
+		return real
+	}
+	return named
 }
 
 func variable(environ []string, name string) string {

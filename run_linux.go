@@ -61,6 +61,9 @@ type runner struct {
 	redactor *Redactor
 	tmp      string
 	res      *launch.Result
+	stdin    *os.File
+	stdout   *launch.Output
+	stderr   *launch.Output
 	files    []*os.File // to close in the end
 }
 
@@ -104,10 +107,11 @@ func (r *runner) prepare() (err error) {
 		return err
 	}
 	r.receipt.Backend, r.receipt.Coverage = r.choice.Backend.Name(), coverageOf(r.choice.Coverage)
-	if r.confined, err = r.choice.Backend.Confine(r.plan, r.facts); err != nil {
-		return setupError(r.choice.Backend.Name(), err)
+	streams, err := r.connect()
+	if err == nil {
+		r.confined, err = r.choice.Backend.Confine(r.plan, r.facts, streams)
 	}
-	return nil
+	return setupError(r.choice.Backend.Name(), err)
 }
 
 // launch starts the command and follows it to its end.
@@ -166,6 +170,7 @@ func (r *runner) request(environ []string) (*launch.Request, error) {
 			Filter:        r.confined.Filter, FilterFlags: r.confined.FilterFlags,
 		},
 		WorkDir: dir, Ruleset: r.confined.Ruleset, Guard: r.confined.Guard,
+		Stdin: r.stdin, Stdout: r.stdout, Stderr: r.stderr,
 		Signals: r.cmd.Signals,
 	}
 	if r.confined.Guard != nil {
@@ -174,7 +179,7 @@ func (r *runner) request(environ []string) (*launch.Request, error) {
 	if t := r.resolved.Limits.Timeout; t != nil {
 		req.Timeout = time.Duration(*t)
 	}
-	return req, r.streams(req)
+	return req, nil
 }
 
 func (r *runner) openWorkDir() (*os.File, error) {

@@ -12,18 +12,25 @@ import (
 	"github.com/ambit-sandbox/ambit/internal/sys"
 )
 
-// streams connects the command's standard input and outputs.
-func (r *runner) streams(req *launch.Request) error {
+// connect opens the command's standard streams, and returns those that it
+// inherits as they are.
+func (r *runner) connect() ([]*os.File, error) {
 	var err error
-	if req.Stdin, err = r.stdin(); err != nil {
-		return setupError(r.choice.Backend.Name(), &child.StepError{Step: "stdin", Err: err})
+	if r.stdin, err = r.openStdin(); err != nil {
+		return nil, &child.StepError{Step: "stdin", Err: err}
 	}
 	limit := int64(-1)
 	if l := r.resolved.Limits.OutputBytes; l != nil {
 		limit = *l
 	}
-	req.Stdout, req.Stderr = r.output(r.cmd.Stdout, limit), r.output(r.cmd.Stderr, limit)
-	return nil
+	r.stdout, r.stderr = r.output(r.cmd.Stdout, limit), r.output(r.cmd.Stderr, limit)
+	inherited := []*os.File{r.stdin}
+	for _, o := range []*launch.Output{r.stdout, r.stderr} {
+		if f := o.File(); f != nil {
+			inherited = append(inherited, f)
+		}
+	}
+	return inherited, nil
 }
 
 // passes reports whether a descriptor may be the command's own. A socket is a
@@ -39,7 +46,7 @@ func (r *runner) passes(f *os.File) bool {
 	return err == nil && (!kind.Socket || kind.Unix && kind.Stream && kind.Connected)
 }
 
-func (r *runner) stdin() (*os.File, error) {
+func (r *runner) openStdin() (*os.File, error) {
 	if f, ok := r.cmd.Stdin.(*os.File); ok && f != nil && r.passes(f) {
 		return f, nil
 	}

@@ -24,8 +24,10 @@ type Backend interface {
 	// why it can't be used on this host at all.
 	Assess(p *plan.Plan, f *probe.Facts) (Coverage, error)
 	// Confine makes what the launcher installs. It enforces at least what
-	// Assess promised, or fails.
-	Confine(p *plan.Plan, f *probe.Facts) (*Confinement, error)
+	// Assess promised, or fails. streams are the files that the command
+	// inherits as they are: it may open them again by name (/dev/stderr), as
+	// far as they are open already.
+	Confine(p *plan.Plan, f *probe.Facts, streams []*os.File) (*Confinement, error)
 }
 
 // Confinement is what the launcher installs into the command.

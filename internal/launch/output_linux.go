@@ -129,5 +129,8 @@ func (o *Output) drain() {
 	<-o.done
 }
 
+// File returns the file that is passed on as it is; nil for a copied output.
+func (o *Output) File() *os.File { return o.direct }
+
 // Counted reports whether the output passes through us.
 func (o *Output) Counted() bool { return o.direct == nil }

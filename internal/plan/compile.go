@@ -4,6 +4,7 @@ package plan
 
 import (
 	"path"
+	"strings"
 
 	"github.com/ambit-sandbox/ambit/policy"
 )
@@ -105,11 +106,15 @@ func (c *compiler) place(rule policy.PathRule) error {
 	if l.Status == Enforced || !grant {
 		c.add(obj, rule)
 	}
-	if name := path.Clean(rule.Path); !grant && name != obj.Path {
+	if name := path.Clean(rule.Path); !grant && name != obj.Path && !climbs(rule.Path) {
 		c.add(Object{Path: name}, rule)
 	}
 	return nil
 }
+
+// climbs reports whether a name has a ".." in it. What that leads to behind a
+// link only the host knows, so such a name has no lexical form to guard.
+func climbs(name string) bool { return strings.Contains(name+"/", "/../") }
 
 func (c *compiler) add(obj Object, rule policy.PathRule) {
 	if c.known == nil {

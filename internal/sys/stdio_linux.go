@@ -38,3 +38,20 @@ func SocketOf(f *os.File) (StdioSocket, error) {
 		Connected: err == nil,
 	}, nil
 }
+
+// OpenMode returns the access mode (O_RDONLY, O_WRONLY, O_RDWR) of an open
+// regular file or character device. reopens is false for what else it may
+// be: a descriptor open with O_PATH, a removed file, a folder, a pipe.
+func OpenMode(fd int) (access int, reopens bool, err error) {
+	flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
+	if err != nil {
+		return 0, false, os.NewSyscallError("fcntl(F_GETFL)", err)
+	}
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return 0, false, os.NewSyscallError("fstat", err)
+	}
+	kind := st.Mode & unix.S_IFMT
+	reopens = flags&unix.O_PATH == 0 && (kind == unix.S_IFREG || kind == unix.S_IFCHR) && st.Nlink > 0
+	return flags & unix.O_ACCMODE, reopens, nil
+}

@@ -17,13 +17,17 @@ import (
 )
 
 // Confine implements [backend.Backend].
-func (Backend) Confine(p *plan.Plan, f *probe.Facts) (*backend.Confinement, error) {
+func (Backend) Confine(p *plan.Plan, f *probe.Facts, streams []*os.File) (*backend.Confinement, error) {
 	if err := blocked(f); err != nil {
 		return nil, err
 	}
 	m := derive(p, f)
 	c := &backend.Confinement{}
-	if err := m.confine(p, c); err != nil {
+	err := m.confine(p, c)
+	if err == nil {
+		err = m.allowStreams(int(c.Ruleset.Fd()), streams)
+	}
+	if err != nil {
 		c.Close()
 		return nil, err
 	}

@@ -6,6 +6,7 @@ package landlock
 
 import (
 	"errors"
+	"os"
 
 	"github.com/ambit-sandbox/ambit/internal/backend"
 	"github.com/ambit-sandbox/ambit/internal/plan"
@@ -13,6 +14,6 @@ import (
 )
 
 // Confine implements [backend.Backend]: Landlock is Linux's.
-func (Backend) Confine(*plan.Plan, *probe.Facts) (*backend.Confinement, error) {
+func (Backend) Confine(*plan.Plan, *probe.Facts, []*os.File) (*backend.Confinement, error) {
 	return nil, errors.New("cannot use Landlock: this system is not Linux")
 }
