@@ -4,8 +4,8 @@ package seccomp
 
 // active lists the groups of rules that a Config puts in force, in the order
 // in which the rules of one call are tried.
-func active(c Config) [][]rule {
-	return [][]rule{
+func active(c Config) [13][]rule {
+	return [...][]rule{
 		kernelRules,
 		terminalRules,
 		mountRules,
@@ -15,6 +15,7 @@ func active(c Config) [][]rule {
 		networkRules(c.Network),
 		connectRules(c.UnixConnect),
 		metadataRules(c.Metadata),
+		fileFlagRules(c.Metadata),
 		truncateRules(c.PathTruncate),
 		ipcRules(c.SharedIPC),
 		allowedRules,
@@ -27,7 +28,7 @@ func active(c Config) [][]rule {
 // are always allowed.
 var hot = [...]struct {
 	call   call
-	weight int
+	weight uint16
 }{
 	{callIoctl, 64}, {callOpenat, 64}, {callClone, 32}, {callPrlimit64, 8}, {callSocket, 16}, {callConnect, 16},
 	{callRead, 32}, {callWrite, 32}, {callClose, 24}, {callFutex, 32}, {callMmap, 24}, {callMunmap, 12},

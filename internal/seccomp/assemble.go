@@ -7,8 +7,10 @@ import "golang.org/x/net/bpf"
 // assembler writes a program from its end to its start: jumps lead forward
 // only, so the place of each jump's target is known when the jump is written.
 type assembler struct {
-	code []bpf.RawInstruction // last instruction first
-	rets []returning
+	// space is filled from its end: the program is space[start:].
+	space []bpf.RawInstruction
+	start int
+	rets  []returning
 }
 
 // label is an instruction's place, counted from the end of the program.
@@ -24,10 +26,29 @@ type returning struct {
 // sock_filter has 8 bits for it (linux/filter.h).
 const farthest = 255
 
-func (a *assembler) emit(i bpf.RawInstruction, _ error) label {
-	a.code = append(a.code, i)
-	return label(len(a.code) - 1)
+// newAssembler makes room for the programs that the tables make; more is made
+// when needed.
+func newAssembler() assembler {
+	const room = 256
+	return assembler{space: make([]bpf.RawInstruction, room), start: room, rets: make([]returning, 0, 8)}
 }
+
+// emit writes an instruction before those written so far.
+func (a *assembler) emit(i bpf.RawInstruction, _ error) label {
+	if a.start == 0 {
+		more := len(a.space)
+		a.space, a.start = append(make([]bpf.RawInstruction, more), a.space...), more
+	}
+	a.start--
+	a.space[a.start] = i
+	return label(len(a.space) - a.start - 1)
+}
+
+// program returns the instructions, in the order in which they are executed.
+func (a *assembler) program() []bpf.RawInstruction { return a.space[a.start:] }
+
+// instruction is the one at a place.
+func (a *assembler) instruction(at label) bpf.RawInstruction { return a.space[len(a.space)-1-int(at)] }
 
 // ret finds or writes an instruction that returns a value.
 func (a *assembler) ret(value uint32) label {
@@ -53,7 +74,7 @@ func (a *assembler) jump(cond bpf.JumpTest, value uint32, yes, no label) label {
 
 // skip is how many instructions lie between the one written next and another.
 func (a *assembler) skip(to label) int {
-	return len(a.code) - int(to) - 1
+	return len(a.program()) - int(to) - 1
 }
 
 // near makes a place reachable for a conditional jump that follows after
@@ -65,9 +86,9 @@ func (a *assembler) near(to label, margin int) label {
 		return to
 	}
 	for i := range a.rets {
-		if a.code[to] == a.code[a.rets[i].at] {
+		if a.instruction(to) == a.instruction(a.rets[i].at) {
 			if a.skip(a.rets[i].at)+margin > farthest {
-				a.rets[i].at = a.emit(a.code[to], nil)
+				a.rets[i].at = a.emit(a.instruction(to), nil)
 			}
 			return a.rets[i].at
 		}

@@ -2,17 +2,7 @@
 
 package seccomp
 
-import (
-	"slices"
-
-	"golang.org/x/net/bpf"
-)
-
-// Offsets in struct seccomp_data (linux/seccomp.h).
-const (
-	offsetNr   = 0
-	offsetArch = 4
-)
+import "slices"
 
 // maxNumbers bounds the call numbers of the table.
 const maxNumbers = 512
@@ -22,17 +12,42 @@ const maxNumbers = 512
 type outcome struct {
 	rules []*rule
 	last  uint32
+	// final is set once a rule without checks has been added: those after it
+	// are never reached.
+	final bool
+	// at is where the program handles the outcome, once written is set.
+	at      label
+	written bool
 }
 
-// span is a range of numbers with one outcome, up to the next span's first.
-type span struct {
-	first   uint32
-	outcome *outcome
-	// weight says how often its calls are made, for the shape of the search.
-	weight int
-	// at is where the program handles the outcome.
-	at label
+// plan says which outcome each number has, as an index into outcomes.
+//
+// Compiling is paid at the start of every command, in a process that has just
+// begun, where each page that is touched first costs more than the work on it.
+// So the plan is one piece of memory, with room for what the tables need; what
+// is larger goes elsewhere by itself. The tables are in order already: no map,
+// no sort.
+type plan struct {
+	numbers  [maxNumbers]uint16
+	outcomes []outcome
+	room     struct {
+		outcomes [40]outcome
+		rules    [16 * rulesEach]*rule
+		same     [40]uint16
+		spans    [192]span
+	}
+	// free is the rest of room.rules.
+	free []*rule
 }
+
+// rulesEach is how many rules there is room for in an outcome that has some.
+const rulesEach = 8
+
+// The outcomes that every plan has.
+const (
+	unknown = 0 // ENOSYS, for a number that is not in the table
+	open    = 1 // allowed, for a call that no rule speaks of
+)
 
 // Compile builds the filter for an architecture, named as in runtime.GOARCH.
 // It fails with *ArchError or *ConfigError.
@@ -44,174 +59,89 @@ func Compile(archName string, c Config) (*Program, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	var numbers [maxNumbers]*outcome
-	fill(&numbers, a, active(c))
-	return &Program{raw: assemble(a, spans(&numbers, a))}, nil
+	groups := active(c)
+	return &Program{raw: assemble(a, groups[:])}, nil
 }
 
-// fixed are the outcomes without rules. Pointers to them are compared, so that
-// neighbours with the same answer become one span.
-var fixed = [...]outcome{
-	{last: retErrno | uint32(ENOSYS)},
-	{last: retErrno | uint32(EPERM)},
-	{last: retErrno | uint32(EACCES)},
-	{last: retNotify},
-	{last: retAllow},
+// assemble builds the filter for groups of rules.
+func assemble(a arch, groups [][]rule) []rawInstruction {
+	p := new(plan)
+	p.outcomes, p.free = p.room.outcomes[:0], p.room.rules[:]
+	p.outcomes = append(p.outcomes, outcome{last: retErrno | uint32(ENOSYS), final: true}, outcome{last: retAllow})
+	p.fill(a, groups)
+	p.share()
+	return search(a, p.spans(a), p.outcomes)
 }
 
-const (
-	unknown = 0
-	allowed = len(fixed) - 1
-)
-
-// always finds the outcome that returns a value whatever the arguments.
-func always(ret uint32) *outcome {
-	for i := range fixed {
-		if fixed[i].last == ret {
-			return &fixed[i]
-		}
-	}
-	return &outcome{last: ret}
-}
-
-// fill finds the outcome of every number: unknown ones answer ENOSYS, known
-// ones are allowed, unless a rule says otherwise.
-func fill(numbers *[maxNumbers]*outcome, a arch, groups [][]rule) {
-	for i := range numbers {
-		numbers[i] = &fixed[unknown]
-	}
+// fill finds the outcome of every number.
+func (p *plan) fill(a arch, groups [][]rule) {
 	for i := range calls {
 		if nr := calls[i].nr[a]; nr >= 0 {
-			numbers[nr] = &fixed[allowed]
+			p.numbers[nr] = open
 		}
 	}
-	var lists []*outcome
 	for _, group := range groups {
 		for i := range group {
 			for _, call := range group[i].calls {
 				if nr := calls[call].nr[a]; nr >= 0 {
-					numbers[nr] = numbers[nr].add(&group[i], &lists)
+					p.numbers[nr] = p.add(p.numbers[nr], &group[i])
 				}
 			}
 		}
 	}
-	share(numbers, lists)
 }
 
-// add appends a rule to an outcome. Rules after one without checks are never
-// reached.
-func (o *outcome) add(r *rule, lists *[]*outcome) *outcome {
+// add finds the outcome that has one more rule than another.
+func (p *plan) add(to uint16, r *rule) uint16 {
 	switch {
-	case o.last != retAllow:
-		return o
-	case len(r.checks) == 0 && len(o.rules) == 0:
-		return always(r.ret())
-	case len(o.rules) == 0:
-		o = &outcome{last: retAllow}
-		*lists = append(*lists, o)
+	case p.outcomes[to].final:
+		return to
+	case len(r.checks) == 0 && to == open:
+		return p.always(r.ret())
+	case to == open:
+		p.outcomes = append(p.outcomes, outcome{rules: p.rules(), last: retAllow})
+		to = uint16(len(p.outcomes) - 1)
 	}
+	o := &p.outcomes[to]
 	if len(r.checks) == 0 {
-		o.last = r.ret()
+		o.last, o.final = r.ret(), true
 	} else {
 		o.rules = append(o.rules, r)
 	}
-	return o
+	return to
 }
 
-// share makes numbers with the same rules use one list of them.
-func share(numbers *[maxNumbers]*outcome, lists []*outcome) {
-	for i, o := range numbers {
-		if len(o.rules) == 0 {
-			continue
-		}
-		for _, other := range lists {
-			if o.last == other.last && slices.Equal(o.rules, other.rules) {
-				numbers[i] = other
-				break
-			}
-		}
+// rules returns an empty list that has room.
+func (p *plan) rules() []*rule {
+	if len(p.free) < rulesEach {
+		return nil
 	}
-}
-
-// spans joins neighbours with one outcome. The last span reaches to the
-// highest number there is, and with it covers x32 calls (bit 30 set).
-func spans(numbers *[maxNumbers]*outcome, a arch) []span {
-	list := make([]span, 0, 192)
-	for nr, o := range numbers {
-		if len(list) == 0 || list[len(list)-1].outcome != o {
-			list = append(list, span{first: uint32(nr), outcome: o, weight: 1})
-		}
-	}
-	for _, h := range hot {
-		nr := calls[h.call].nr[a]
-		if nr < 0 {
-			continue
-		}
-		i := len(list) - 1
-		for list[i].first > uint32(nr) {
-			i--
-		}
-		list[i].weight += h.weight
-	}
+	list := p.free[:0:rulesEach]
+	p.free = p.free[rulesEach:]
 	return list
 }
 
-// assemble writes the program, from its end to its start.
-func assemble(a arch, list []span) []bpf.RawInstruction {
-	b := assembler{code: make([]bpf.RawInstruction, 0, 512)}
-	for i := range list {
-		list[i].at = b.outcome(list, i)
-	}
-	b.search(list)
-	root := b.load(offsetNr)
-	b.jump(bpf.JumpEqual, auditArch[a], root, b.ret(retErrno|uint32(ENOSYS)))
-	b.load(offsetArch)
-	slices.Reverse(b.code)
-	return b.code
-}
-
-// outcome finds or writes what a span leads to.
-func (a *assembler) outcome(list []span, i int) label {
-	for j := range list[:i] {
-		if list[j].outcome == list[i].outcome {
-			return list[j].at
+// always finds or makes the outcome that returns a value without a check.
+func (p *plan) always(ret uint32) uint16 {
+	for i := range p.outcomes {
+		if o := &p.outcomes[i]; o.final && o.last == ret && len(o.rules) == 0 {
+			return uint16(i)
 		}
 	}
-	return a.rules(list[i].outcome.rules, list[i].outcome.last)
+	p.outcomes = append(p.outcomes, outcome{last: ret, final: true})
+	return uint16(len(p.outcomes) - 1)
 }
 
-// search writes a binary search over spans: each comparison halves the weight,
-// not the number of spans, so that frequent calls are found first.
-func (a *assembler) search(list []span) label {
-	if len(list) == 1 {
-		return list[0].at
+// share makes numbers with the same rules have the same outcome, so that the
+// program has each once, and neighbours become one span.
+func (p *plan) share() {
+	same := p.room.same[:0]
+	for i := range p.outcomes {
+		same = append(same, uint16(slices.IndexFunc(p.outcomes, func(o outcome) bool {
+			return o.last == p.outcomes[i].last && slices.Equal(o.rules, p.outcomes[i].rules)
+		})))
 	}
-	if len(list) == 3 && list[0].outcome == list[2].outcome && list[2].first == list[1].first+1 {
-		return a.jump(bpf.JumpEqual, list[1].first, list[1].at, list[0].at)
+	for nr, i := range p.numbers {
+		p.numbers[nr] = same[i]
 	}
-	mid := middle(list)
-	high := a.search(list[mid:])
-	low := a.search(list[:mid])
-	return a.jump(bpf.JumpGreaterOrEqual, list[mid].first, high, low)
-}
-
-// middle finds where to cut a list of at least two spans into two parts of
-// about the same weight, neither of them empty.
-func middle(list []span) int {
-	total := 0
-	for i := range list {
-		total += list[i].weight
-	}
-	left := 0
-	for i := range list[:len(list)-1] {
-		left += list[i].weight
-		if 2*left >= total {
-			// The cut before this span may be the more even one.
-			if i > 0 && 2*left-total > total-2*(left-list[i].weight) {
-				return i
-			}
-			return i + 1
-		}
-	}
-	return len(list) - 1
 }

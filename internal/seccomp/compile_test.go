@@ -42,7 +42,7 @@ var samples = func() []uint64 {
 		0x40008, 0x60008, 0x400000, 0xffffffff, // personalities
 		0x5401, 0x5411, 0x5412, 0x5413, 0x541b, 0x541c, 0x5423, 0x5424,
 	}
-	for _, v := range fileFlagsRule.checks[0].values {
+	for _, v := range fileFlagRefuse[0].checks[0].values {
 		list = append(list, uint64(v)-1, uint64(v), uint64(v)+1)
 	}
 	for _, v := range slices.Clone(list) {
@@ -177,7 +177,7 @@ var loosest = Config{NetworkOpen, Allow, Allow, Allow, Allow, Allow}
 // FuzzFilter compares the compiled filter with the plain description.
 func FuzzFilter(f *testing.F) {
 	all := configs()
-	programs := make([][2][]bpfInstruction, len(all))
+	programs := make([][2][]rawInstruction, len(all))
 	for i, c := range all {
 		for j, arch := range testArches {
 			programs[i][j] = mustCompile(f, arch.name, c).Instructions()

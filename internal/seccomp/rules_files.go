@@ -38,9 +38,51 @@ const (
 	metadataSource = "landlock(7), \"NOTES\": chmod, chown, setxattr, utime are not restricted"
 )
 
-// fileFlagsRule is alike under Refuse and Notify. A filter sees the request
-// number, not the file; the request works on descriptors opened for reading.
-var fileFlagsRule = rule{
+// metadataRules are those of a verdict for metadata.
+func metadataRules(v Verdict) []rule {
+	switch v {
+	case Allow:
+		return nil
+	case Notify:
+		return metadataNotify
+	}
+	return metadataRefuse
+}
+
+var metadataNotify = []rule{
+	{
+		calls: metadataCalls, then: Notify,
+		reason: metadataReason, source: metadataSource,
+	},
+	{
+		calls: metadataStructCalls, errno: ENOSYS,
+		reason: metadataReason + "; callers fall back on the older calls, which the broker answers",
+		source: "setxattrat(2), removexattrat(2): since Linux 6.13; file_setattr(2): since Linux 6.17",
+	},
+}
+
+var metadataRefuse = []rule{
+	{
+		calls: metadataCalls, errno: EPERM,
+		reason: metadataReason, source: metadataSource,
+	},
+	{
+		calls: metadataStructCalls, errno: EPERM,
+		reason: metadataReason, source: metadataSource,
+	},
+}
+
+// fileFlagRules are those of a verdict for metadata on ioctl, alike under
+// Refuse and Notify. A filter sees the request's number, not the file; the
+// requests work on descriptors opened for reading.
+func fileFlagRules(v Verdict) []rule {
+	if v == Allow {
+		return nil
+	}
+	return fileFlagRefuse
+}
+
+var fileFlagRefuse = []rule{{
 	calls: []call{callIoctl},
 	when:  "request changes a file's flags, version, verity, encryption or subvolume",
 	checks: []check{{word: arg1, values: []uint32{
@@ -72,43 +114,7 @@ var fileFlagsRule = rule{
 	errno:  EPERM,
 	reason: "changes a file through a descriptor opened for reading, which no Landlock right covers",
 	source: "ioctl_iflags(2): EPERM; Documentation/userspace-api/landlock.rst: IOCTL_DEV covers devices alone",
-}
-
-// metadataRules are those of a verdict for metadata.
-func metadataRules(v Verdict) []rule {
-	switch v {
-	case Allow:
-		return nil
-	case Notify:
-		return metadataNotify
-	}
-	return metadataRefuse
-}
-
-var metadataNotify = []rule{
-	{
-		calls: metadataCalls, then: Notify,
-		reason: metadataReason, source: metadataSource,
-	},
-	{
-		calls: metadataStructCalls, errno: ENOSYS,
-		reason: metadataReason + "; callers fall back on the older calls, which the broker answers",
-		source: "setxattrat(2), removexattrat(2): since Linux 6.13; file_setattr(2): since Linux 6.17",
-	},
-	fileFlagsRule,
-}
-
-var metadataRefuse = []rule{
-	{
-		calls: metadataCalls, errno: EPERM,
-		reason: metadataReason, source: metadataSource,
-	},
-	{
-		calls: metadataStructCalls, errno: EPERM,
-		reason: metadataReason, source: metadataSource,
-	},
-	fileFlagsRule,
-}
+}}
 
 // truncateRules are those of a verdict for truncation by name.
 func truncateRules(v Verdict) []rule {
