@@ -109,6 +109,19 @@ func (r *Receipt) host(f *probe.Facts) {
 	r.Kernel, r.LandlockABI = f.Kernel, f.ABI
 }
 
+// redact replaces secrets in everything that the command, or an error about
+// it, had a part in: it may have put them into names.
+func (r *Receipt) redact(by *Redactor) {
+	r.Error, r.BrokerFault = by.Redact(r.Error), by.Redact(r.BrokerFault)
+	if r.Outcome != nil {
+		r.Outcome.ExecError = by.Redact(r.Outcome.ExecError)
+	}
+	for i := range r.Denials {
+		d := &r.Denials[i]
+		d.Named, d.Object = by.Redact(d.Named), by.Redact(d.Object)
+	}
+}
+
 func (r *Receipt) plan(p *plan.Plan) {
 	r.WorkDir = p.WorkDir.Path
 	r.Paths = listedPaths(p)

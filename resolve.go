@@ -3,8 +3,10 @@
 package ambit
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/ambit-sandbox/ambit/policy"
@@ -25,17 +27,57 @@ func Resolve(c *Command, tmp string) (*policy.Resolved, error) {
 	if dir == "" {
 		dir, _ = os.Getwd()
 	}
-	return policy.Resolve(layers, policy.Vars{Home: home(environ), WorkDir: dir, TmpDir: tmp})
+	home := canonical(variable(environ, "HOME"))
+	r, err := policy.Resolve(layers, policy.Vars{Home: home, WorkDir: dir, TmpDir: tmp})
+	if err != nil {
+		return nil, err
+	}
+	return r, checkHome(r, home, canonical(passwdHome(os.Getuid())))
 }
 
-// home is the caller's home under its canonical name: whether a folder is the
-// home must not depend on which name it is called by.
-func home(environ []string) string {
-	named := variable(environ, "HOME")
-	if real, err := filepath.EvalSymlinks(named); err == nil {
+// canonical is a folder's name without links, as far as it can be found out:
+// whether a folder is the home must not depend on which name it is called by.
+func canonical(name string) string {
+	if real, err := filepath.EvalSymlinks(name); err == nil && name != "" {
 		return real
 	}
-	return named
+	return name
+}
+
+// checkHome refuses a built-in policy that would open a home for writing, as
+// package policy does for the value of HOME; here also for a home behind
+// links, and for the one in the password file, whatever HOME says.
+func checkHome(r *policy.Resolved, homes ...string) error {
+	for _, rule := range r.Rules {
+		if rule.Kind != policy.Write || !rule.Builtin {
+			continue
+		}
+		dir := canonical(rule.Path)
+		for _, home := range homes {
+			if home == "" || home == "/" || !strings.HasPrefix(home+"/", strings.TrimSuffix(dir, "/")+"/") {
+				continue
+			}
+			return &policy.Error{Name: rule.Origin, Field: "work_dir",
+				Msg:  fmt.Sprintf("the policy would make all of the home %q writable", home),
+				Hint: `start from a project's folder, or extend "system" and list the paths to open`}
+		}
+	}
+	return nil
+}
+
+// passwdHome returns a user's home from the password file; empty if he has no
+// line there. Other sources of users are not asked: that takes the C library.
+func passwdHome(uid int) string {
+	b, err := os.ReadFile("/etc/passwd")
+	if err != nil {
+		return ""
+	}
+	for line := range strings.Lines(string(b)) {
+		if f := strings.Split(strings.TrimSuffix(line, "\n"), ":"); len(f) == 7 && f[2] == strconv.Itoa(uid) {
+			return f[5]
+		}
+	}
+	return ""
 }
 
 func variable(environ []string, name string) string {

@@ -225,12 +225,12 @@ func (r *runner) result(err error) (*Result, error) {
 		r.receipt.PolicyDigest = policy.Digest(r.resolved)
 	}
 	if r.receipt.Outcome != nil && CodeOf(err) == "" {
-		r.receipt.Outcome.ExecError = r.redactor.Redact(r.receipt.Outcome.ExecError)
 		res.ExitCode = r.receipt.Outcome.ExitCode
 	}
 	if err != nil {
-		r.receipt.Code, r.receipt.Error = CodeOf(err), r.redactor.Redact(err.Error())
+		r.receipt.Code, r.receipt.Error = CodeOf(err), err.Error()
 	}
+	r.receipt.redact(r.redactor)
 	return res, err
 }
 

@@ -84,6 +84,7 @@ func errnoOf(err error) uint32 {
 type launcher struct {
 	spec   *Spec
 	parent int
+	group  int // the process group that the command is to be in
 	// scoped says that this thread's signals reach the command's tree only.
 	scoped bool
 	gone   chan struct{} // closed when the supervisor is
@@ -100,13 +101,16 @@ func (l *launcher) run() error {
 	if err := l.holdSignals(); err != nil {
 		return err
 	}
+	if err := l.leaveGroup(); err != nil {
+		return err
+	}
 	if err := sys.BecomeSubreaper(); err != nil {
 		return &StepError{"become the subreaper", "", err}
 	}
 	if err := l.enterGuardDomain(); err != nil {
 		return err
 	}
-	prog, err := buildProgram(l.spec)
+	prog, err := buildProgram(l.spec, l.group)
 	if err != nil {
 		return &StepError{"prepare the command", "", err}
 	}
@@ -119,6 +123,18 @@ func (l *launcher) run() error {
 	}
 	go l.listen()
 	l.reap(started)
+	return nil
+}
+
+// leaveGroup takes the launcher out of the process group that it shares with
+// the supervisor: a SIGKILL for that group (a shell's "kill -9 %1", killpg(2))
+// must leave one alive that ends the tree. The command goes back into it, for
+// the terminal's sake.
+func (l *launcher) leaveGroup() error {
+	l.group = syscall.Getpgrp()
+	if err := syscall.Setpgid(0, 0); err != nil {
+		return &StepError{"setpgid", "launcher", err}
+	}
 	return nil
 }
 

@@ -28,7 +28,8 @@ func (p *program) addFor(name, object string, s sys.Step) {
 // buildProgram orders the steps. Each narrows what the next may do, so the
 // order is part of the design:
 //
-//   - limits first, since raising one back needs a capability;
+//   - the process group while signals can still be sent to it by name;
+//   - limits, since raising one back needs a capability;
 //   - the working directory while nothing is restricted yet;
 //   - capabilities before no_new_privs and Landlock: what is not held can't
 //     be used to get around either;
@@ -36,8 +37,9 @@ func (p *program) addFor(name, object string, s sys.Step) {
 //   - the filter last but for the calls that every process may make: marking
 //     descriptors, the parent-death signal (Landlock and capset reset it when
 //     credentials change: commit_creds, kernel/cred.c), and execve.
-func buildProgram(s *Spec) (*program, error) {
+func buildProgram(s *Spec, group int) (*program, error) {
 	p := &program{}
+	p.add("setpgid", sys.StepJoinGroup(group))
 	for _, l := range append(inheritedLimits(), s.Limits...) {
 		p.add("set resource limit", sys.StepRlimit(l.Resource, l.Soft, l.Hard))
 	}

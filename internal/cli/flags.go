@@ -38,7 +38,9 @@ func newFlags(name string) *flag.FlagSet {
 // addPolicyFlags defines a flag for each field of a policy.
 func addPolicyFlags(fs *flag.FlagSet) *policyFlags {
 	p := &policyFlags{set: fs, layers: map[string]*policy.Policy{}}
-	p.cwd, p.err = syscall.Getwd()
+	if p.cwd, p.err = syscall.Getwd(); p.err != nil {
+		p.err = fmt.Errorf("POLICY_INVALID: cannot find the current folder, it may have been removed; change to another one: %w", p.err)
+	}
 	fs.Func("policy", "`FILE` with a policy (repeatable; later files win)", p.addFile)
 	p.text("extends", "built-in policy to start from: `NAME` workspace, system or none", func(l *policy.Policy, v string) { l.Extends = v })
 	p.path("read", "`PATH` may be read and executed", func(l *policy.Policy, v string) { l.ReadPaths = append(l.ReadPaths, v) })

@@ -17,6 +17,10 @@ import (
 // process group, the command included, and must not reach it twice: while
 // ambit is in the foreground, Ctrl-C and Ctrl-\ are the terminal's.
 //
+// SIGPIPE is caught so that a reader who has gone is an error of the write, as
+// the copying of output expects, and not the end of ambit (os/signal,
+// "SIGPIPE"); the command gets its own from its own pipe.
+//
 // Each signal that is newly caught takes the runtime several switches of
 // threads, so it is done beside the planning, not before it.
 func (a *App) forwardSignals() (<-chan os.Signal, func()) {
@@ -30,7 +34,7 @@ func (a *App) forwardSignals() (<-chan os.Signal, func()) {
 			case <-done:
 				return
 			}
-			if (s == syscall.SIGINT || s == syscall.SIGQUIT) && sys.InForeground() {
+			if s == syscall.SIGPIPE || (s == syscall.SIGINT || s == syscall.SIGQUIT) && sys.InForeground() {
 				continue
 			}
 			select {
@@ -47,7 +51,7 @@ func (a *App) forwardSignals() (<-chan os.Signal, func()) {
 // inherits that.
 func catch(caught chan<- os.Signal) {
 	var wanted []os.Signal
-	for _, s := range []syscall.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGUSR2} {
+	for _, s := range []syscall.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGPIPE} {
 		if !signal.Ignored(s) {
 			wanted = append(wanted, s)
 		}

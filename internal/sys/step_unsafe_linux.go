@@ -41,6 +41,9 @@ func StepRlimit(resource int, soft, hard uint64) Step {
 	return s
 }
 
+// StepJoinGroup puts the child into a process group of its session.
+func StepJoinGroup(group int) Step { return step(unix.SYS_SETPGID, 0, uintptr(group)) }
+
 // StepChdir makes an open folder the working directory.
 func StepChdir(fd int) Step { return step(unix.SYS_FCHDIR, uintptr(fd)) }
 
