@@ -50,10 +50,9 @@ func parseArch(name string) (arch, error) {
 	return 0, &ArchError{Arch: name}
 }
 
-// Newest is the highest call number in the table, the same on every supported
-// architecture since Linux 5.1 numbers new calls alike (commit 39036cd27273
-// "arch: add pidfd and io_uring syscalls everywhere"). Numbers above it answer
-// ENOSYS.
+// Newest is the highest call number in the table. It is the same on every
+// supported architecture: from 424 on, Linux 5.1, they number calls alike
+// (include/uapi/asm-generic/unistd.h). Numbers above it answer ENOSYS.
 func Newest() (name string, nr uint32) {
 	for i := range calls {
 		if n := calls[i].nr[amd64]; n >= 0 && uint32(n) > nr {

@@ -163,7 +163,7 @@ func (a *assembler) rule(r *rule, before *check, next label) label {
 			continue
 		}
 		if c.and() != 0 {
-			at = a.emit(bpf.ALUOpConstant{Op: bpf.ALUOpAnd, Val: c.and()}.Assemble())
+			a.emit(bpf.ALUOpConstant{Op: bpf.ALUOpAnd, Val: c.and()}.Assemble())
 		}
 		at = a.load(c.word.offset())
 	}

@@ -18,11 +18,10 @@
 //	checks                                  -> load one argument, compare, verdict
 //
 // A number without checks is decided on architecture and number alone, which
-// is what lets the kernel (since 5.11, commit 8e01b51a31a1 "seccomp/cache: Add
-// "emulator" to check if filter is constant allow") skip the filter for every
-// such call that is allowed. Numbers the table does not know answer ENOSYS, as
-// on an older kernel, so a call that Linux grows later is never let through
-// unseen.
+// is what lets the kernel skip the filter for every such call that is allowed
+// (since Linux 5.11, seccomp_is_const_allow in kernel/seccomp.c). Numbers that
+// the table does not know answer ENOSYS, as on an older kernel, so a call that
+// Linux grows later is never let through unseen.
 package seccomp
 
 //go:generate go run gen.go

@@ -218,6 +218,8 @@ func kernelProbes() []probe {
 		{name: "persona query", do: raw("personality", query), want: unchanged},
 		{name: "persona without randomization", do: persona(noRandomize), want: unchanged},
 		{name: "persona with executable memory", do: persona(readImpliesExec), want: syscall.EPERM},
+		{name: "seccomp with bad operation", do: raw("seccomp", 99, 0, 0), want: unchanged},
+		{name: "seccomp with every known flag", do: raw("seccomp", 1, 0x3f, bad), want: unchanged},
 		{name: "unknown number", do: func() syscall.Errno {
 			_, _, errno := syscall.RawSyscall(2000, 0, 0, 0)
 			return errno

@@ -62,6 +62,8 @@ func plainCall(name string, c Config, a [6]uint64) uint32 {
 		return failWith(EPERM)
 	case "perf_event_open":
 		return failWith(EACCES)
+	case "seccomp":
+		return fail(EINVAL, uint32(a[1]) > 63)
 	case "personality":
 		p := uint32(a[0])
 		return fail(EPERM, p != 0xffffffff && p&0xfff9fff7 != 0)

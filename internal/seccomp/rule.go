@@ -13,6 +13,7 @@ type Errno uint16
 const (
 	EPERM           Errno = 1
 	EACCES          Errno = 13
+	EINVAL          Errno = 22
 	ENOSYS          Errno = 38
 	EPROTONOSUPPORT Errno = 93
 )
@@ -24,6 +25,8 @@ func (e Errno) String() string {
 		return "EPERM"
 	case EACCES:
 		return "EACCES"
+	case EINVAL:
+		return "EINVAL"
 	case ENOSYS:
 		return "ENOSYS"
 	case EPROTONOSUPPORT:

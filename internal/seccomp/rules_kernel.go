@@ -89,6 +89,14 @@ var kernelRules = []rule{
 		source: "Documentation/userspace-api/lsm.rst",
 	},
 	{
+		calls:  []call{callSeccomp},
+		when:   "flags other than the six of Linux 5.19",
+		checks: []check{{word: arg1, mask: ^uint32(0x3f), op: anyBit}},
+		errno:  EINVAL,
+		reason: "of two filters that notify, the newer is heard: a flag that allows a second listener would pass the broker by",
+		source: "seccomp(2): EINVAL for flags that the kernel does not know, EBUSY for a second listener",
+	},
+	{
 		calls: []call{callPersonality},
 		when:  "more than PER_LINUX32, UNAME26 and ADDR_NO_RANDOMIZE, and not the query 0xffffffff",
 		checks: []check{
