@@ -305,9 +305,10 @@ func needsKernel(t *testing.T, err error, major, minor int) {
 	t.Skipf("Linux %d.%d is too old: %v", have[0], have[1], err)
 }
 
-// playWait connects to a unix socket whose queue is full, on one thread, and
-// says on stdout what happens; on another it changes modes meanwhile, and it
-// tells when it gets SIGUSR1. Arguments: socket, file, SO_SNDTIMEO in seconds.
+// playWait connects to a socket whose queue is full, on one thread, and says
+// on stdout what happens; on another it changes modes meanwhile, and it tells
+// when it gets SIGUSR1. Arguments: the path of a unix socket or a TCP port on
+// the loopback, a file, SO_SNDTIMEO in seconds.
 func playWait(args []string) error {
 	limit, err := strconv.Atoi(args[2])
 	if err != nil {
@@ -315,7 +316,11 @@ func playWait(args []string) error {
 	}
 	got := make(chan os.Signal, 1)
 	signal.Notify(got, syscall.SIGUSR1)
-	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+	domain, to := syscall.AF_UNIX, syscall.Sockaddr(&syscall.SockaddrUnix{Name: args[0]})
+	if port, err := strconv.Atoi(args[0]); err == nil {
+		domain, to = syscall.AF_INET, &syscall.SockaddrInet4{Port: port, Addr: [4]byte{127, 0, 0, 1}}
+	}
+	fd, err := syscall.Socket(domain, syscall.SOCK_STREAM, 0)
 	if err != nil {
 		return err
 	}
@@ -342,22 +347,26 @@ func playWait(args []string) error {
 			time.Sleep(5 * time.Millisecond)
 		}
 	}()
-	err = syscall.Connect(fd, &syscall.SockaddrUnix{Name: args[0]})
+	err = syscall.Connect(fd, to)
 	fmt.Println("connect", err)
 	time.Sleep(time.Minute)
 	return nil
 }
 
 // fullServer listens with room for one connection, which is taken.
-func fullServer(tb testing.TB, name string) server {
+func fullServer(tb testing.TB, domain int, addr syscall.Sockaddr) server {
 	tb.Helper()
-	s := listen(tb, syscall.AF_UNIX, syscall.SOCK_STREAM, &syscall.SockaddrUnix{Name: name}, 0)
-	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	s := listen(tb, domain, syscall.SOCK_STREAM, addr, 0)
+	bound, err := syscall.Getsockname(s.fd)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	fd, err := syscall.Socket(domain, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() { _ = syscall.Close(fd) })
-	if err := syscall.Connect(fd, &syscall.SockaddrUnix{Name: name}); err != nil {
+	if err := syscall.Connect(fd, bound); err != nil {
 		tb.Fatal(err)
 	}
 	return s
@@ -374,58 +383,82 @@ func (s *subject) says(tb testing.TB, want string) {
 
 // TestBlockingConnect: while one thread waits for a server, others are
 // served; a signal reaches it, and the call goes on; and it ends when the
-// server takes it.
+// server takes it, when the time is over, or when the caller is killed.
 func TestBlockingConnect(t *testing.T) {
-	for name, begin := range map[string]func(testing.TB, Options, ...string) *subject{
-		"natively": func(tb testing.TB, _ Options, args ...string) *subject {
-			return start(tb, roleBare, nil, append([]string{"wait"}, args...)...)
-		},
-		"brokered": func(tb testing.TB, o Options, args ...string) *subject {
-			s, _ := startBrokered(tb, o, "wait", nil, args...)
-			return s
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			f := makeFolders(t)
-			t.Chdir(f.w)
-			srv := fullServer(t, "s")
-			s := begin(t, f.options(t), "s", filepath.Join(f.w, "f"), "0")
-			s.says(t, "chmod done")
-			time.Sleep(200 * time.Millisecond)
-			if err := s.cmd.Process.Signal(syscall.SIGUSR1); err != nil {
-				t.Fatal(err)
+	type beginning func(testing.TB, Options, ...string) *subject
+	natively := func(tb testing.TB, _ Options, args ...string) *subject {
+		return start(tb, roleBare, nil, append([]string{"wait"}, args...)...)
+	}
+	brokered := func(tb testing.TB, o Options, args ...string) *subject {
+		s, _ := startBrokered(tb, o, "wait", nil, args...)
+		return s
+	}
+	for how, begin := range map[string]beginning{"natively": natively, "brokered": brokered} {
+		for _, domain := range []int{syscall.AF_UNIX, syscall.AF_INET} {
+			t.Run(fmt.Sprintf("%s %d", how, domain), func(t *testing.T) {
+				f := makeFolders(t)
+				t.Chdir(f.w)
+				var addr syscall.Sockaddr = &syscall.SockaddrUnix{Name: "s"}
+				if domain == syscall.AF_INET {
+					addr = &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}
+				}
+				srv := fullServer(t, domain, addr)
+				to, late := "s", "connect resource temporarily unavailable"
+				if domain == syscall.AF_INET {
+					to, late = strconv.Itoa(srv.port(t)), "connect operation now in progress"
+				}
+				o := f.options(t)
+				o.Network = plan.OpenNetwork
+				call := func(limit string) *subject {
+					s := begin(t, o, to, filepath.Join(f.w, "f"), limit)
+					s.says(t, "chmod done")
+					return s
+				}
+				call("1").says(t, late)
+				dieWaiting(t, call("0"))
+				signalWaiting(t, call("0"), srv)
+			})
+		}
+	}
+}
+
+// signalWaiting sends a signal to a child that waits, and makes room for it.
+func signalWaiting(t *testing.T, s *subject, srv server) {
+	time.Sleep(200 * time.Millisecond)
+	if err := s.cmd.Process.Signal(syscall.SIGUSR1); err != nil {
+		t.Fatal(err)
+	}
+	s.says(t, "signal")
+	time.Sleep(100 * time.Millisecond)
+	n, stop, done := 0, make(chan struct{}), make(chan struct{})
+	go func() { // earlier callers, whose attempts go on, take the room too
+		defer close(done)
+		for {
+			select {
+			case <-stop:
+				return
+			case <-time.After(20 * time.Millisecond):
+				n += srv.contacts()
 			}
-			s.says(t, "signal")
-			time.Sleep(100 * time.Millisecond)
-			n := srv.contacts() // makes room for the child
-			s.says(t, "connect <nil>")
-			if n += srv.contacts(); n != 2 {
-				t.Errorf("%d contacts, not the one that filled the queue and the child's", n)
-			}
-		})
-		t.Run(name+" with a limit", func(t *testing.T) {
-			f := makeFolders(t)
-			t.Chdir(f.w)
-			fullServer(t, "s")
-			s := begin(t, f.options(t), "s", filepath.Join(f.w, "f"), "1")
-			s.says(t, "chmod done")
-			s.says(t, "connect resource temporarily unavailable")
-		})
-		t.Run(name+" killed", func(t *testing.T) {
-			f := makeFolders(t)
-			t.Chdir(f.w)
-			fullServer(t, "s")
-			s := begin(t, f.options(t), "s", filepath.Join(f.w, "f"), "0")
-			s.says(t, "chmod done")
-			time.Sleep(50 * time.Millisecond)
-			began := time.Now()
-			if err := s.cmd.Process.Kill(); err != nil {
-				t.Fatal(err)
-			}
-			_ = s.cmd.Wait()
-			if took := time.Since(began); took > time.Second {
-				t.Errorf("it took %v to die", took)
-			}
-		})
+		}
+	}()
+	s.says(t, "connect <nil>")
+	close(stop)
+	<-done
+	if n += srv.contacts(); n < 2 {
+		t.Errorf("%d contacts, not the one that filled the queue and the child's", n)
+	}
+}
+
+// dieWaiting kills a child that waits.
+func dieWaiting(t *testing.T, s *subject) {
+	time.Sleep(50 * time.Millisecond)
+	began := time.Now()
+	if err := s.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = s.cmd.Wait()
+	if took := time.Since(began); took > time.Second {
+		t.Errorf("it took %v to die", took)
 	}
 }

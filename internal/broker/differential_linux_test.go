@@ -239,98 +239,99 @@ var oddNames = []string{
 	"/proc/self/cwd/d/../f",
 }
 
-func randomCall(rng *rand.Rand, w *twin) randomly {
-	pick := func(list ...int) int { return list[rng.IntN(len(list))] }
-	name := oddNames[rng.IntN(len(oddNames))]
-	switch rng.IntN(40) {
-	case 0:
-		name = strings.Repeat("x", pick(255, 256))
-	case 1:
-		name = "f" + strings.Repeat("/", pick(4094, 4095, 4096))
-	case 2:
-		name = strings.Repeat("./", 2046) + pickString(rng, "f", "ff", "fff", "ffff")
-	}
-	if rng.IntN(3) == 0 && name != "" && len(name) < 300 { // by a way that the broker must walk itself
-		name = pickString(rng, "/proc/self/cwd/", "/dev/fd/44/", "/proc/thread-self/root/DIR/") + name
-	}
-	path := func(w *twin) any { return str(strings.ReplaceAll(name, "DIR", w.dir)) }
-	switch rng.IntN(60) {
-	case 0:
-		path = func(*twin) any { return 0 }
-	case 1:
-		path = func(*twin) any { return 1 << 20 }
-	case 2:
-		path = func(*twin) any { return -4096 }
-	}
-	fd := w.fds[rng.IntN(len(w.fds))]
-	noCWD := fd // since Linux 6.13 the f*xattr calls take AT_FDCWD, by accident
-	if fd == atFDCWD {
-		noCWD = -1
-	}
-	dir := atFDCWD
-	if rng.IntN(3) == 0 {
-		dir = fd
-	}
-	mode := pick(0o600, 0o644, 0o700, 0o4755, 0o2711, 0o1777, 0o7777, 0o10644, 0o222)
-	flags := pick(0, 0, 0, atSymlinkNoFollow, atEmptyPath, atEmptyPath|atSymlinkNoFollow, 0x2000, 1)
-	uid := pick(os.Getuid(), -1, 65534, 4242)
-	gid := pick(os.Getgid(), -1, 65534, 4242)
-	stamp := []any{
+// dice are the random arguments of one call; each call uses some of them.
+type dice struct {
+	*rand.Rand
+	name         string
+	path         func(*twin) any
+	dir, fd      int
+	mode, flags  int
+	uid, gid     int
+	stamp, attr  any
+	value        memory
+	size, xflags int
+}
+
+func (d *dice) pick(list ...int) int           { return list[d.IntN(len(list))] }
+func (d *dice) pickName(list ...string) string { return list[d.IntN(len(list))] }
+
+func (d *dice) String() string {
+	return fmt.Sprintf("dir %d, fd %d, name %.60q (%d), mode %o, flags %x, owner %d:%d, times %v, attr %q size %d flags %d",
+		d.dir, d.fd, d.name, len(d.name), d.mode, d.flags, d.uid, d.gid, d.stamp, d.attr, d.size, d.xflags)
+}
+
+func throw(rng *rand.Rand, fds []int) *dice {
+	d := &dice{Rand: rng, value: memory("value")}
+	d.throwPath()
+	d.fd = d.pick(fds...)
+	d.dir = d.pick(atFDCWD, atFDCWD, d.fd)
+	d.mode = d.pick(0o600, 0o644, 0o700, 0o4755, 0o2711, 0o1777, 0o7777, 0o10644, 0o222)
+	d.flags = d.pick(0, 0, 0, atSymlinkNoFollow, atEmptyPath, atEmptyPath|atSymlinkNoFollow, 0x2000, 1)
+	d.uid = d.pick(os.Getuid(), -1, 65534, 4242)
+	d.gid = d.pick(os.Getgid(), -1, 65534, 4242)
+	stamps := []any{
 		0, times(1, 2, 3, 4), times(5, sys.TimeOmit, 6, 7), times(0, sys.TimeNow, 0, sys.TimeOmit),
 		times(0, sys.TimeNow, 0, sys.TimeNow), times(0, sys.TimeOmit, 0, sys.TimeOmit), times(1, 1000000000, 2, 3),
 		times(1, -1, 2, 3), times(1, 999999, 2, 1000000), 1 << 20,
-	}[rng.IntN(10)]
-	attr := []any{
+	}
+	d.stamp = stamps[d.IntN(len(stamps))]
+	attrs := []any{
 		str("user.a"), str("user.b"), str("user.t"), str("user."), str("bad"), str(""), str("trusted.x"), str("security.x"),
 		str("user." + strings.Repeat("n", 250)), str("user." + strings.Repeat("n", 251)), str(strings.Repeat("n", 300)), 1 << 20, 0,
-	}[rng.IntN(13)]
-	value := memory("value")
-	size := pick(0, 3, 5, 5, 5, 65537, 1<<40)
-	xflags := pick(0, 0, 1, 2, 3, 4)
-	type option struct {
-		name string
-		nr   int
-		args func(*twin) []any
 	}
-	options := []option{
-		{"fchmodat", syscall.SYS_FCHMODAT, func(w *twin) []any { return []any{dir, path(w), mode} }},
-		{"fchmodat2", sysFchmodat2, func(w *twin) []any { return []any{dir, path(w), mode, flags} }},
-		{"fchmod", syscall.SYS_FCHMOD, func(*twin) []any { return []any{fd, mode} }},
-		{"fchownat", syscall.SYS_FCHOWNAT, func(w *twin) []any { return []any{dir, path(w), uid, gid, flags} }},
-		{"fchown", syscall.SYS_FCHOWN, func(*twin) []any { return []any{fd, uid, gid} }},
-		{"utimensat", syscall.SYS_UTIMENSAT, func(w *twin) []any { return []any{dir, path(w), stamp, flags} }},
-		{"futimens", syscall.SYS_UTIMENSAT, func(*twin) []any { return []any{fd, 0, stamp, flags} }},
-		{"setxattr", syscall.SYS_SETXATTR, func(w *twin) []any { return []any{path(w), attr, value, size, xflags} }},
-		{"lsetxattr", syscall.SYS_LSETXATTR, func(w *twin) []any { return []any{path(w), attr, value, size, xflags} }},
-		{"fsetxattr", syscall.SYS_FSETXATTR, func(*twin) []any { return []any{noCWD, attr, value, size, xflags} }},
-		{"removexattr", syscall.SYS_REMOVEXATTR, func(w *twin) []any { return []any{path(w), attr} }},
-		{"lremovexattr", syscall.SYS_LREMOVEXATTR, func(w *twin) []any { return []any{path(w), attr} }},
-		{"fremovexattr", syscall.SYS_FREMOVEXATTR, func(*twin) []any { return []any{noCWD, attr} }},
-	}
-	for _, l := range legacyCalls(uid, gid, nil) {
-		if l.byFD {
-			continue
-		}
-		third := stamp
-		switch {
-		case l.name == "chmod":
-			third = mode
-		case l.name == "utime" || l.name == "utime now":
-			third = []any{0, times(3, 4), 1 << 20}[rng.IntN(3)]
-		}
-		options = append(options, option{l.name, l.nr, func(w *twin) []any {
-			if l.name == "futimesat" {
-				return []any{dir, path(w), stamp}
-			}
-			if l.name == "chown" || l.name == "lchown" {
-				return []any{path(w), uid, gid}
-			}
-			return []any{path(w), third}
-		}})
-	}
-	o := options[rng.IntN(len(options))]
-	return randomly{o.nr, fmt.Sprintf("%s(dir %d, fd %d, name %.60q (%d), mode %o, flags %x, owner %d:%d, times %v, attr %q size %d flags %d)",
-		o.name, dir, fd, name, len(name), mode, flags, uid, gid, stamp, attr, size, xflags), o.args}
+	d.attr = attrs[d.IntN(len(attrs))]
+	d.size = d.pick(0, 3, 5, 5, 5, 65537, 1<<40)
+	d.xflags = d.pick(0, 0, 1, 2, 3, 4)
+	return d
 }
 
-func pickString(rng *rand.Rand, list ...string) string { return list[rng.IntN(len(list))] }
+func (d *dice) throwPath() {
+	d.name = d.pickName(oddNames...)
+	switch d.IntN(40) {
+	case 0:
+		d.name = strings.Repeat("x", d.pick(255, 256))
+	case 1:
+		d.name = "f" + strings.Repeat("/", d.pick(4094, 4095, 4096))
+	case 2:
+		d.name = strings.Repeat("./", 2046) + d.pickName("f", "ff", "fff", "ffff")
+	}
+	if d.IntN(3) == 0 && d.name != "" && len(d.name) < 300 { // by a way that the broker must walk itself
+		d.name = d.pickName("/proc/self/cwd/", "/dev/fd/44/", "/proc/thread-self/root/DIR/") + d.name
+	}
+	d.path = func(w *twin) any { return str(strings.ReplaceAll(d.name, "DIR", w.dir)) }
+	switch d.IntN(60) {
+	case 0:
+		d.path = func(*twin) any { return 0 }
+	case 1:
+		d.path = func(*twin) any { return 1 << 20 }
+	case 2:
+		d.path = func(*twin) any { return -4096 }
+	}
+}
+
+// randomCall returns a call of the table with random arguments.
+func randomCall(rng *rand.Rand, w *twin) randomly {
+	d := throw(rng, w.fds)
+	noCWD := d.fd // since Linux 6.13 the f*xattr calls take AT_FDCWD, by accident
+	if noCWD == atFDCWD {
+		noCWD = -1
+	}
+	options := append(legacyRandomly(d), []randomly{
+		{syscall.SYS_FCHMODAT, "fchmodat", func(w *twin) []any { return []any{d.dir, d.path(w), d.mode} }},
+		{sysFchmodat2, "fchmodat2", func(w *twin) []any { return []any{d.dir, d.path(w), d.mode, d.flags} }},
+		{syscall.SYS_FCHMOD, "fchmod", func(*twin) []any { return []any{d.fd, d.mode} }},
+		{syscall.SYS_FCHOWNAT, "fchownat", func(w *twin) []any { return []any{d.dir, d.path(w), d.uid, d.gid, d.flags} }},
+		{syscall.SYS_FCHOWN, "fchown", func(*twin) []any { return []any{d.fd, d.uid, d.gid} }},
+		{syscall.SYS_UTIMENSAT, "utimensat", func(w *twin) []any { return []any{d.dir, d.path(w), d.stamp, d.flags} }},
+		{syscall.SYS_UTIMENSAT, "futimens", func(*twin) []any { return []any{d.fd, 0, d.stamp, d.flags} }},
+		{syscall.SYS_SETXATTR, "setxattr", func(w *twin) []any { return []any{d.path(w), d.attr, d.value, d.size, d.xflags} }},
+		{syscall.SYS_LSETXATTR, "lsetxattr", func(w *twin) []any { return []any{d.path(w), d.attr, d.value, d.size, d.xflags} }},
+		{syscall.SYS_FSETXATTR, "fsetxattr", func(*twin) []any { return []any{noCWD, d.attr, d.value, d.size, d.xflags} }},
+		{syscall.SYS_REMOVEXATTR, "removexattr", func(w *twin) []any { return []any{d.path(w), d.attr} }},
+		{syscall.SYS_LREMOVEXATTR, "lremovexattr", func(w *twin) []any { return []any{d.path(w), d.attr} }},
+		{syscall.SYS_FREMOVEXATTR, "fremovexattr", func(*twin) []any { return []any{noCWD, d.attr} }},
+	}...)
+	c := options[rng.IntN(len(options))]
+	c.text += ": " + d.String()
+	return c
+}

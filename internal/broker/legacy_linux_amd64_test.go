@@ -22,3 +22,15 @@ func legacyCalls(uid, gid int, stamp memory) []metadataCall {
 }
 
 const sysRenameat2 = 316
+
+func legacyRandomly(d *dice) []randomly {
+	seconds := []any{0, times(3, 4), 1 << 20}[d.IntN(3)]
+	return []randomly{
+		{syscall.SYS_CHMOD, "chmod", func(w *twin) []any { return []any{d.path(w), d.mode} }},
+		{syscall.SYS_CHOWN, "chown", func(w *twin) []any { return []any{d.path(w), d.uid, d.gid} }},
+		{syscall.SYS_LCHOWN, "lchown", func(w *twin) []any { return []any{d.path(w), d.uid, d.gid} }},
+		{syscall.SYS_UTIME, "utime", func(w *twin) []any { return []any{d.path(w), seconds} }},
+		{syscall.SYS_UTIMES, "utimes", func(w *twin) []any { return []any{d.path(w), d.stamp} }},
+		{syscall.SYS_FUTIMESAT, "futimesat", func(w *twin) []any { return []any{d.dir, d.path(w), d.stamp} }},
+	}
+}

@@ -6,3 +6,5 @@ package broker
 func legacyCalls(int, int, memory) []metadataCall { return nil }
 
 const sysRenameat2 = 276
+
+func legacyRandomly(*dice) []randomly { return nil }

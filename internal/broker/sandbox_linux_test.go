@@ -39,6 +39,7 @@ var roles = map[string]func([]string) error{
 	"attack":  playAttack,
 	"two":     playTwo,
 	"flood":   playFlood,
+	"loop":    playLoop,
 	"family":  playFamily,
 	"threads": playThreads,
 	"wait":    playWait,
