@@ -104,7 +104,7 @@ one_job() {
   report "$run" "$name" $status $((SECONDS - started)) "$suites" | tee "$run/$name.row"
 }
 
-# report RUN NAME STATUS SECONDS SUITES: the job's row, and on failure the end of its output.
+# report RUN NAME STATUS SECONDS SUITES: the job's row, and on failure the end of its output, without what passed.
 report() {
   local out=$1/$2.out console=$1/$2.console result=FAILED kernel abi up ended
   kernel=$(sed -n 's/^promise kept: kernel \([^,]*\),.*/\1/p' "$out")
@@ -117,7 +117,10 @@ report() {
   fi
   # shellcheck disable=SC2059  # the format is ours
   printf "$row_format" "$2" "$result" "${kernel:--}" "${abi:--}" "${up:--}" "$4" "$ended$(counts "$out")"
-  [ $result = ok ] || { tail -n 60 "$out" | sed 's/^/    /'; echo "    (status $3; all of it: $out)"; }
+  [ $result = ok ] || {
+    grep -avE '^ *(=== (RUN|PAUSE|CONT|NAME)|--- PASS)' "$out" | tail -n 80 | sed 's/^/    /'
+    echo "    (status $3; all of it: $out)"
+  }
 }
 
 # counts OUT: what `go test -v` said, skipped tests in plain view.
