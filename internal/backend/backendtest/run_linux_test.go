@@ -33,6 +33,9 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
+// as is the world for a subtest.
+func (w *world) as(t *testing.T) *world { return &world{t, w.dir} }
+
 // at returns the path of a name in the world, "." and ".." as they are.
 func (w *world) at(name string) string { return w.dir + "/" + name }
 
