@@ -22,7 +22,15 @@ const knownVariables = "the variables are ${HOME}, ${WORK_DIR} and ${TMPDIR}"
 
 // Literal makes a path that holds "${" mean itself as a path field. Programs
 // that take paths from elsewhere than a policy's text should apply it.
-func Literal(path string) string { return strings.ReplaceAll(path, "${", "$${") }
+func Literal(path string) string { return toLiteral.Replace(path) }
+
+// What stands for itself in a path is written with "$" before it. Replacing
+// goes from left to right, so each undoes the other.
+var (
+	toLiteral   = strings.NewReplacer("${", "$${", "*", "$*", "?", "$?")
+	fromLiteral = strings.NewReplacer("$${", "${", "$*", "*", "$?", "?")
+	withoutStar = strings.NewReplacer("$*", "", "$?", "")
+)
 
 // splitPath separates the variable that a path starts with ("~" counts as
 // HOME) from the rest, which is empty or starts with "/". ok is false where
@@ -49,11 +57,11 @@ func checkPath(field, s string) *Error {
 		return problem(field, field+" is empty", "write a path, or leave it out")
 	case strings.Contains(s, "\x00"):
 		return problem(field, field+": "+quote(s)+" holds a NUL byte", "no path can hold one")
-	case strings.ContainsAny(s, "*?"):
+	case strings.ContainsAny(withoutStar.Replace(s), "*?"):
 		// Refused, not taken literally: a pattern that blocks nothing would
 		// be a silent hole, and the two characters stay free for patterns.
 		return problem(field, field+": "+quote(s)+" holds * or ?, and patterns are not supported yet",
-			"list the folder or file itself")
+			"list the folder or file itself; write $* or $? for a name that holds one")
 	}
 	variable, rest, ok := splitPath(s)
 	switch {

@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"os"
 	"strconv"
 	"strings"
 	"syscall"
@@ -133,16 +134,22 @@ func (p *policyFlags) text(name, usage string, set func(*policy.Policy, string))
 // variable as in a file. The name stays as it is otherwise: what ".." leads to
 // is the kernel's to say.
 func (p *policyFlags) path(name, usage string, set func(*policy.Policy, string)) {
-	p.text(name, usage, func(l *policy.Policy, v string) {
-		switch {
-		case v == "~" || strings.HasPrefix(v, "~/") || strings.HasPrefix(v, "${"):
-		case strings.HasPrefix(v, "/"):
-			v = policy.Literal(v)
-		default:
-			v = policy.Literal(p.cwd + "/" + v)
-		}
-		set(l, v)
-	})
+	p.text(name, usage, func(l *policy.Policy, v string) { set(l, p.absolute(v)) })
+}
+
+func (p *policyFlags) absolute(v string) string {
+	if v == "~" || strings.HasPrefix(v, "~/") || strings.HasPrefix(v, "${") {
+		return v
+	}
+	if !strings.HasPrefix(v, "/") {
+		v = p.cwd + "/" + v
+	}
+	// A "*" that names no file was meant as a pattern, and a pattern that is
+	// taken for a name would block nothing.
+	if _, err := os.Lstat(v); err != nil && strings.ContainsAny(v, "*?") {
+		return v
+	}
+	return policy.Literal(v)
 }
 
 func (p *policyFlags) toggle(name, usage string, set func(*policy.Policy, bool)) {

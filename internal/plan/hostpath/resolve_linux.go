@@ -66,7 +66,10 @@ func (r *Resolver) resolve(name string, links int) (plan.Object, error) {
 	if links == 0 || base == "" || base == ".." || base == "." {
 		return plan.Object{}, err
 	}
-	up, err := r.resolve(strings.TrimRight(dir, "/")+"/", links-1)
+	if dir = strings.TrimRight(dir, "/"); dir == "" {
+		dir = "/"
+	}
+	up, err := r.resolve(dir, links-1)
 	if err != nil {
 		return plan.Object{}, err
 	}
