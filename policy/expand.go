@@ -43,7 +43,7 @@ func (m *merged) expander(v Vars) (*expander, error) {
 // path replaces the variable at the start of a checked path.
 func (x *expander) path(p place) (string, error) {
 	variable, rest, _ := splitPath(p.path)
-	rest = strings.ReplaceAll(rest, "$${", "${")
+	rest = fromLiteral.Replace(rest)
 	if variable == "" {
 		return clean(rest), nil
 	}

@@ -58,7 +58,7 @@ func TestResolvePaths(t *testing.T) {
 
 // What a program gets from elsewhere than a policy's text stays itself.
 func TestLiteral(t *testing.T) {
-	for _, path := range []string{"/a", "/a/${HOME}", "/a/$${x}$", "/${/$${/$$${"} {
+	for _, path := range []string{"/a", "/a/${HOME}", "/a/$${x}$", "/${/$${/$$${", "/a*?", "/$*$?", "/$$*${*"} {
 		r := resolve(t, vars, bare, layer("flag", Policy{ReadPaths: []string{Literal(path)}}))
 		if got := r.Rules[0].Path; got != path {
 			t.Errorf("Literal(%q) resolves to %q", path, got)
