@@ -16,6 +16,7 @@ import (
 	"github.com/ambit-sandbox/ambit/internal/plan"
 	"github.com/ambit-sandbox/ambit/internal/plan/hostpath"
 	"github.com/ambit-sandbox/ambit/internal/probe"
+	"github.com/ambit-sandbox/ambit/internal/sys"
 	"github.com/ambit-sandbox/ambit/policy"
 )
 
@@ -78,8 +79,18 @@ func (r *runner) run(ctx context.Context) error {
 	return r.launch(ctx)
 }
 
+// neededDescriptors is how many descriptors a run may need: those of the
+// standard streams, the launch and the broker, with room to spare. Without
+// them the Go runtime itself would end the process somewhere on the way.
+const neededDescriptors = 48
+
+var errDescriptors = fmt.Errorf("the limit of open files is too low: at least %d are needed (ulimit -n)", neededDescriptors)
+
 // prepare goes from the policy to a backend that enforces all of it.
 func (r *runner) prepare() (err error) {
+	if !sys.HasDescriptors(neededDescriptors) {
+		return setupError("landlock", errDescriptors)
+	}
 	r.environ = r.cmd.Environ
 	if r.environ == nil {
 		r.environ = os.Environ()

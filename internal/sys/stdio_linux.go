@@ -55,3 +55,14 @@ func OpenMode(fd int) (access int, reopens bool, err error) {
 	reopens = flags&unix.O_PATH == 0 && (kind == unix.S_IFREG || kind == unix.S_IFCHR) && st.Nlink > 0
 	return flags & unix.O_ACCMODE, reopens, nil
 }
+
+// HasDescriptors reports whether this process's limit allows descriptors up to
+// the number n: fcntl(F_DUPFD) answers EINVAL for a lowest number that is
+// beyond it (fcntl(2)), and EMFILE if all numbers from there on are taken.
+func HasDescriptors(n int) bool {
+	fd, err := unix.FcntlInt(2, unix.F_DUPFD_CLOEXEC, n)
+	if err == nil {
+		_ = unix.Close(fd)
+	}
+	return err != unix.EINVAL && err != unix.EMFILE
+}
