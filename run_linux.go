@@ -59,6 +59,8 @@ type runner struct {
 	facts    *probe.Facts
 	choice   *backend.Choice
 	confined *backend.Confinement
+	guard    *launch.Guard
+	launcher *launch.Launcher
 	redactor *Redactor
 	tmp      string
 	res      *launch.Result
@@ -95,6 +97,9 @@ func (r *runner) prepare() (err error) {
 	if r.environ == nil {
 		r.environ = os.Environ()
 	}
+	if err := r.startLauncher(); err != nil {
+		return setupError("landlock", err)
+	}
 	tmp, err := r.tmpName()
 	if err != nil {
 		return setupError("landlock", err)
@@ -109,10 +114,6 @@ func (r *runner) prepare() (err error) {
 		return setupError("", err)
 	}
 	r.receipt.plan(r.plan)
-	if r.facts, err = probe.Quick(); err != nil {
-		return setupError("landlock", err)
-	}
-	r.receipt.host(r.facts)
 	r.choice, err = backend.Select(all.Backends(), r.plan, r.facts)
 	if err != nil {
 		return err
@@ -123,6 +124,20 @@ func (r *runner) prepare() (err error) {
 		r.confined, err = r.choice.Backend.Confine(r.plan, r.facts, streams)
 	}
 	return setupError(r.choice.Backend.Name(), err)
+}
+
+// startLauncher looks at the host and starts the launcher, whose own start
+// then goes on beside the planning.
+func (r *runner) startLauncher() (err error) {
+	if r.facts, err = probe.Quick(); err != nil {
+		return err
+	}
+	r.receipt.host(r.facts)
+	if r.guard, err = launch.NewGuard(r.facts.Rights); err != nil {
+		return err
+	}
+	r.launcher, err = launch.Start(r.guard)
+	return err
 }
 
 // launch starts the command and follows it to its end.
@@ -139,14 +154,11 @@ func (r *runner) launch(ctx context.Context) error {
 	if len(req.Spec.Files) == 0 {
 		return nil // notFound has set the outcome
 	}
-	b, err := r.serveBroker(req)
-	if err != nil {
-		return err
-	}
+	b := r.serveBroker(req)
 	if err := r.adopt(); err != nil {
 		return err
 	}
-	r.res, err = launch.Run(ctx, req)
+	r.res, err = r.launcher.Run(ctx, req)
 	b.stop(r.receipt)
 	r.killAdopted()
 	if r.res != nil {
@@ -180,12 +192,9 @@ func (r *runner) request(environ []string) (*launch.Request, error) {
 			RestrictFlags: r.confined.RestrictFlags,
 			Filter:        r.confined.Filter, FilterFlags: r.confined.FilterFlags,
 		},
-		WorkDir: dir, Ruleset: r.confined.Ruleset, Guard: r.confined.Guard,
+		WorkDir: dir, Ruleset: r.confined.Ruleset,
 		Stdin: r.stdin, Stdout: r.stdout, Stderr: r.stderr,
 		Signals: r.cmd.Signals,
-	}
-	if r.confined.Guard != nil {
-		req.Spec.Guard = child.EnterGuard
 	}
 	if t := r.resolved.Limits.Timeout; t != nil {
 		req.Timeout = time.Duration(*t)
@@ -246,6 +255,8 @@ func (r *runner) result(err error) (*Result, error) {
 }
 
 func (r *runner) close() {
+	r.launcher.Abort()
+	r.guard.Close()
 	if r.confined != nil {
 		r.confined.Close()
 	}

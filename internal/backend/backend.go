@@ -32,10 +32,8 @@ type Backend interface {
 
 // Confinement is what the launcher installs into the command.
 type Confinement struct {
-	// Ruleset is the Landlock ruleset of the command. Guard is that of a
-	// domain around it, in which the launcher is, or nil. The caller closes
-	// them.
-	Ruleset, Guard *os.File
+	// Ruleset is the Landlock ruleset of the command.
+	Ruleset *os.File
 	// RestrictFlags goes to landlock_restrict_self(2).
 	RestrictFlags uint32
 	// Filter is the seccomp program, FilterFlags its flags.
@@ -44,17 +42,12 @@ type Confinement struct {
 	// Brokered says that the filter has a listener, which the supervisor
 	// must serve.
 	Brokered bool
-	// Abstract says that the broker connects to the command's abstract
-	// sockets, for which it needs a thread in the guard domain.
-	Abstract bool
 }
 
 // Close closes the descriptors.
 func (c *Confinement) Close() {
-	for _, f := range []*os.File{c.Ruleset, c.Guard} {
-		if f != nil {
-			_ = f.Close()
-		}
+	if c.Ruleset != nil {
+		_ = c.Ruleset.Close()
 	}
 }
 

@@ -38,11 +38,15 @@ func ReceiveEvent(fd int) (Event, int, error) {
 	if err != nil || n == 0 {
 		return nil, -1, err
 	}
+	listener := -1
+	if len(passed) > 0 {
+		listener = passed[0]
+	}
 	m, err := decodeMessage(buf[:n])
 	if err != nil {
-		return nil, passed, err
+		return nil, listener, err
 	}
-	return m.event(), passed, nil
+	return m.event(), listener, nil
 }
 
 func (m message) event() Event {

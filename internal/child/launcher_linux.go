@@ -13,15 +13,9 @@ import (
 	"github.com/ambit-sandbox/ambit/internal/sys"
 )
 
-// The descriptors that the launcher inherits beside stdin, stdout and stderr.
-const (
-	fdSpec = 3 + iota
-	fdControl
-	fdWorkDir
-	fdRuleset
-	fdGuardRuleset // only with EnterGuard
-	fdGo           // only with a listener: a pipe, see addFilter
-)
+// fdControl is the control connection. It is all that the launcher inherits
+// beside the supervisor's own standard streams.
+const fdControl = 3
 
 // Arg is the argument that makes this binary the launcher.
 const Arg = "__launch"
@@ -34,38 +28,76 @@ func Dispatch(args []string) {
 	}
 }
 
-// Main is the launcher. Its own exit status means nothing: what happened went
+// Main is the launcher. Its own exit status means nothing: what happened goes
 // over the control connection.
 func Main() int {
 	// The command is a child of this thread, for its parent-death signal and
 	// for the Landlock domain it inherits; so the thread must stay.
 	runtime.LockOSThread()
-	spec, err := readSpec()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "ambit: cannot run the launcher: it is started by ambit itself:", err)
-		return 125
+	l := &launcher{gone: make(chan struct{})}
+	err := l.prepare()
+	if err == nil {
+		err = l.awaitLaunch()
 	}
-	l := &launcher{spec: spec, gone: make(chan struct{})}
-	if err := l.run(); err != nil {
-		var s *StepError
-		if errors.As(err, &s) {
-			l.send(message{kind: msgStep, number: errnoOf(err), text: s.Step + "\x00" + s.Object})
-		}
+	if errors.Is(err, errCalledOff) {
+		return 0
+	}
+	if err == nil {
+		err = l.run()
+	}
+	var s *StepError
+	if errors.As(err, &s) {
+		l.send(message{kind: msgStep, number: errnoOf(err), text: s.Step + "\x00" + s.Object})
+	} else if err != nil {
+		fmt.Fprintln(os.Stderr, "ambit: cannot run the launcher, which ambit itself starts:", err)
+		return 125
 	}
 	l.removeTmp()
 	return 0
 }
 
-func readSpec() (*Spec, error) {
-	sealed, err := sys.IsSealed(fdSpec)
+// errCalledOff: the supervisor closed the connection before it had anything to
+// launch.
+var errCalledOff = errors.New("the launch was called off")
+
+// awaitLaunch receives what is to be launched.
+func (l *launcher) awaitLaunch() error {
+	buf := make([]byte, maxMessage)
+	n, fds, err := sys.Receive(fdControl, buf)
+	switch {
+	case err != nil:
+		return err
+	case n == 0:
+		return errCalledOff
+	}
+	m, err := decodeMessage(buf[:n])
+	if err != nil {
+		return err
+	}
+	if l.files, err = filesOf(m, fds); err != nil {
+		return err
+	}
+	if l.spec, err = readSpec(l.files.Spec); err != nil {
+		return err
+	}
+	for to, from := range []int{l.files.Stdin, l.files.Stdout, l.files.Stderr} {
+		if err := sys.MoveOver(from, to); err != nil {
+			return &StepError{"connect the standard streams", "", err}
+		}
+	}
+	return nil
+}
+
+func readSpec(fd int) (*Spec, error) {
+	sealed, err := sys.IsSealed(fd)
 	if err != nil {
 		return nil, err
 	}
 	if !sealed {
 		return nil, errors.New("the spec can still be changed")
 	}
-	b, err := sys.ReadWhole(fdSpec)
-	_ = syscall.Close(fdSpec)
+	b, err := sys.ReadWhole(fd)
+	_ = syscall.Close(fd)
 	if err != nil {
 		return nil, err
 	}
@@ -83,6 +115,7 @@ func errnoOf(err error) uint32 {
 // launcher is the state of one run.
 type launcher struct {
 	spec   *Spec
+	files  Files
 	parent int
 	group  int // the process group that the command is to be in
 	// scoped says that this thread's signals reach the command's tree only.
@@ -96,7 +129,8 @@ type launcher struct {
 
 func (l *launcher) send(m message) { _ = sys.Send(fdControl, m.encode()) }
 
-func (l *launcher) run() error {
+// prepare is what can be done before it is known what to launch.
+func (l *launcher) prepare() error {
 	l.parent = os.Getppid()
 	if err := l.holdSignals(); err != nil {
 		return err
@@ -107,10 +141,14 @@ func (l *launcher) run() error {
 	if err := sys.BecomeSubreaper(); err != nil {
 		return &StepError{"become the subreaper", "", err}
 	}
+	return nil
+}
+
+func (l *launcher) run() error {
 	if err := l.enterGuardDomain(); err != nil {
 		return err
 	}
-	prog, err := buildProgram(l.spec, l.group)
+	prog, err := buildProgram(l.spec, l.files, l.group)
 	if err != nil {
 		return &StepError{"prepare the command", "", err}
 	}
@@ -199,7 +237,7 @@ func (l *launcher) signal(s syscall.Signal) {
 }
 
 func (l *launcher) removeTmp() {
-	if l.spec.Tmp != "" {
+	if l.spec != nil && l.spec.Tmp != "" {
 		_ = RemoveTmp(l.spec.Tmp)
 	}
 }

@@ -15,6 +15,9 @@ import (
 type kind byte
 
 const (
+	// msgLaunch asks the launcher to start the command. It carries the
+	// descriptors in the order of [Files]; number is their presence.
+	msgLaunch kind = 'r'
 	// msgListener carries the seccomp listener as a passed descriptor.
 	msgListener kind = 'l'
 	// msgStarted: the command's execve succeeded; number is its pid.

@@ -37,19 +37,19 @@ func (p *program) addFor(name, object string, s sys.Step) {
 //   - the filter last but for the calls that every process may make: marking
 //     descriptors, the parent-death signal (Landlock and capset reset it when
 //     credentials change: commit_creds, kernel/cred.c), and execve.
-func buildProgram(s *Spec, group int) (*program, error) {
+func buildProgram(s *Spec, f Files, group int) (*program, error) {
 	p := &program{}
 	p.add("setpgid", sys.StepJoinGroup(group))
 	for _, l := range append(inheritedLimits(), s.Limits...) {
 		p.add("set resource limit", sys.StepRlimit(l.Resource, l.Soft, l.Hard))
 	}
-	p.add("enter the working directory", sys.StepChdir(fdWorkDir))
+	p.add("enter the working directory", sys.StepChdir(f.WorkDir))
 	if err := p.dropPrivileges(); err != nil {
 		return nil, err
 	}
 	p.add("set no_new_privs", sys.StepNoNewPrivs())
-	p.add("landlock_restrict_self", sys.StepLandlock(fdRuleset, s.RestrictFlags))
-	p.addFilter(s)
+	p.add("landlock_restrict_self", sys.StepLandlock(f.Ruleset, s.RestrictFlags))
+	p.addFilter(s, f)
 	p.add("close descriptors", sys.StepCloseOnExec(3))
 	p.add("set the parent-death signal", sys.StepParentDeath(syscall.SIGKILL))
 	for _, file := range s.Files {
@@ -87,7 +87,7 @@ func (p *program) dropPrivileges() error {
 // addFilter installs the filter and sends its listener, if it has one, to
 // the supervisor. The child goes on only when the broker is ready, which a
 // byte in the pipe says; a supervisor that fails or dies closes the pipe.
-func (p *program) addFilter(s *Spec) {
+func (p *program) addFilter(s *Spec, f Files) {
 	if s.FilterFlags&sys.SeccompNewListener == 0 {
 		p.add("seccomp", sys.StepSeccomp(s.Filter, uintptr(s.FilterFlags), nil))
 		return
@@ -95,7 +95,7 @@ func (p *program) addFilter(s *Spec) {
 	send, cell := sys.StepSendFD(fdControl, message{kind: msgListener}.encode())
 	p.add("seccomp", sys.StepSeccomp(s.Filter, uintptr(s.FilterFlags), cell))
 	p.add("hand over the listener", send)
-	p.add("wait for the broker", sys.StepAwaitByte(fdGo))
+	p.add("wait for the broker", sys.StepAwaitByte(f.Go))
 }
 
 // inheritedLimits gives the command the caller's limit of open files back,

@@ -4,8 +4,9 @@
 // of this binary and the command's execve.
 //
 //	supervisor (ambit)                  launcher                        command
-//	    | -- exec of /proc/self/exe ----> | reads the spec                 .
-//	    |    spec, control, rulesets      | subreaper, signal domain       .
+//	    | -- exec of /proc/self/exe ----> | subreaper, own process group   .
+//	    | (plans, chooses a backend)      |                                .
+//	    | -- launch: spec, descriptors -> | signal domain                  .
 //	    |                                 | -- fork ---------------------> | limits, privileges,
 //	    | <- listener (if asked for) -------------------------------------- | Landlock, seccomp
 //	    | -- go: the broker is ready -------------------------------------> |
@@ -15,6 +16,10 @@
 //	    | <- ended, wait status --------- | <- wait4 --------------------- | exit
 //	    |                                 | kills and reaps what is left
 //	    | <- end of connection ---------- | exit
+//
+// The launcher is started before there is anything to launch, so that its own
+// start, which takes as long as the planning, goes on beside it. A connection
+// that ends before the launch message means that there is nothing to do.
 //
 // The launcher stays outside of the command's restrictions, as the process
 // that everything below it falls to: whichever of the two others ends first,

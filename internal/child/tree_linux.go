@@ -29,7 +29,7 @@ func (l *launcher) enterGuardDomain() error {
 		if err := sys.SetNoNewPrivs(); err != nil {
 			return &StepError{"set no_new_privs", "launcher", err}
 		}
-		if err := sys.LandlockRestrictSelf(fdGuardRuleset, 0); err != nil {
+		if err := sys.LandlockRestrictSelf(l.files.Guard, 0); err != nil {
 			return &StepError{"landlock_restrict_self", "launcher", err}
 		}
 	}

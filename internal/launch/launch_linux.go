@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
 	"syscall"
 	"time"
 
@@ -21,9 +20,8 @@ import (
 // Request is one command to launch.
 type Request struct {
 	Spec *child.Spec
-	// WorkDir is an open folder; Ruleset and Guard are Landlock rulesets,
-	// Guard may be nil.
-	WorkDir, Ruleset, Guard *os.File
+	// WorkDir is an open folder, Ruleset the command's Landlock ruleset.
+	WorkDir, Ruleset *os.File
 	// Stdin goes to the command as it is.
 	Stdin *os.File
 	// Stdout and Stderr say where output goes.
@@ -32,9 +30,6 @@ type Request struct {
 	Timeout time.Duration
 	// Signals are passed on to the command; may be nil.
 	Signals <-chan os.Signal
-	// Thread runs a function on the thread that is to start the launcher;
-	// nil: any thread.
-	Thread func(func())
 	// Listener, if the filter has one, is called with the seccomp listener,
 	// which it takes over, and the launcher's pid. Only when it has returned
 	// without an error does the command start.
@@ -64,12 +59,17 @@ var errLauncher = errors.New("the launcher ended unexpectedly; whatever had been
 
 // Run launches the command and waits until nothing of it is left. A step of
 // the set-up that failed is a *child.StepError: then nothing has run. When
-// ctx ends, the tree is killed and ctx's error returned with the result.
-func Run(ctx context.Context, req *Request) (*Result, error) {
-	r := &run{req: req, begin: time.Now()}
-	if err := r.start(); err != nil {
+// ctx ends, the tree is killed and ctx's error returned with the result. The
+// launcher is used up.
+func (l *Launcher) Run(ctx context.Context, req *Request) (*Result, error) {
+	r := &run{req: req, begin: time.Now(), control: l.control, pid: l.pid}
+	l.control = nil
+	if err := r.launch(l.guard); err != nil {
+		r.finish()
 		return nil, err
 	}
+	r.events = make(chan event)
+	go r.read(int(r.control.Fd()))
 	err := r.follow(ctx)
 	r.finish()
 	if err == nil {
@@ -105,40 +105,36 @@ type event struct {
 	fd int
 }
 
-func (r *run) start() error {
+// launch sends the launcher the spec and the descriptors.
+func (r *run) launch(guard *Guard) error {
+	r.req.Spec.Guard = guard.mode()
 	spec, err := sys.SealedMemfd("ambit-spec", r.req.Spec.Encode())
 	if err != nil {
 		return &child.StepError{Step: "memfd_create", Err: err}
 	}
 	defer func() { _ = spec.Close() }()
-	ours, theirs, err := sys.ControlPair()
-	if err != nil {
-		return &child.StepError{Step: "socketpair", Err: err}
-	}
-	defer func() { _ = theirs.Close() }()
-	r.control = ours
 	stdout, stderr, err := openOutputs(r.req.Stdout, r.req.Stderr)
 	if err != nil {
-		_ = ours.Close()
 		return err
 	}
+	defer r.req.Stdout.started()
+	defer r.req.Stderr.started()
 	awaits, err := r.readyPipe()
 	if err != nil {
-		_ = ours.Close()
 		return err
+	}
+	files := child.Files{
+		Spec: int(spec.Fd()), WorkDir: int(r.req.WorkDir.Fd()), Ruleset: int(r.req.Ruleset.Fd()),
+		Stdin: int(r.req.Stdin.Fd()), Stdout: int(stdout.Fd()), Stderr: int(stderr.Fd()),
+		Guard: guard.pass(), Go: -1,
 	}
 	if awaits != nil {
 		defer func() { _ = awaits.Close() }()
+		files.Go = int(awaits.Fd())
 	}
-	err = r.exec(r.req.Stdin, stdout, stderr, spec, theirs, r.req.WorkDir, r.req.Ruleset, r.req.Guard, awaits)
-	r.req.Stdout.started()
-	r.req.Stderr.started()
-	if err != nil {
-		_ = ours.Close()
-		return &child.StepError{Step: "start the launcher", Object: self, Err: err}
+	if err := child.Launch(int(r.control.Fd()), files); err != nil {
+		return &child.StepError{Step: "launcher", Err: err}
 	}
-	r.events = make(chan event)
-	go r.read(int(ours.Fd()))
 	return nil
 }
 
@@ -155,37 +151,6 @@ func (r *run) readyPipe() (*os.File, error) {
 	r.ready = write
 	return read, nil
 }
-
-// self is this very binary, whatever has happened to its name since.
-const self = "/proc/self/exe"
-
-// exec starts the launcher with these descriptors from 0 on. Not by package
-// os, whose process handles cost a test fork and buy nothing here: the pid
-// can't be another's before finish has waited for it.
-func (r *run) exec(files ...*os.File) (err error) {
-	fds := make([]uintptr, len(files))
-	for i, f := range files {
-		fds[i] = ^uintptr(0) // closed in the launcher
-		if f != nil {
-			fds[i] = f.Fd()
-		}
-	}
-	start := func() {
-		r.pid, err = syscall.ForkExec(self, []string{"ambit", child.Arg}, &syscall.ProcAttr{Files: fds, Env: launcherEnv})
-	}
-	if r.req.Thread != nil {
-		r.req.Thread(start)
-	} else {
-		start()
-	}
-	runtime.KeepAlive(files)
-	return err
-}
-
-// launcherEnv is the launcher's own environment, which the command never
-// sees. The launcher lives on little memory and never long enough to collect
-// any.
-var launcherEnv = []string{"GOGC=off", "GOMEMLIMIT=64MiB"}
 
 // read turns messages into events until the connection ends.
 func (r *run) read(fd int) {

@@ -108,10 +108,13 @@ func ControlPair() (a, b *os.File, err error) {
 	return os.NewFile(uintptr(fds[0]), "control"), os.NewFile(uintptr(fds[1]), "control"), nil
 }
 
-// Receive reads one message and at most one descriptor (-1: none). n is 0 at
+// maxPassed bounds the descriptors that one message may carry.
+const maxPassed = 16
+
+// Receive reads one message and the descriptors that came with it. n is 0 at
 // the end of the connection.
-func Receive(fd int, buf []byte) (n, passed int, err error) {
-	oob := make([]byte, unix.CmsgSpace(4))
+func Receive(fd int, buf []byte) (n int, passed []int, err error) {
+	oob := make([]byte, unix.CmsgSpace(4*maxPassed))
 	for {
 		var oobn int
 		n, oobn, _, _, err = unix.Recvmsg(fd, buf, oob, unix.MSG_CMSG_CLOEXEC)
@@ -119,32 +122,46 @@ func Receive(fd int, buf []byte) (n, passed int, err error) {
 			continue
 		}
 		if err != nil {
-			return 0, -1, os.NewSyscallError("recvmsg", err)
+			return 0, nil, os.NewSyscallError("recvmsg", err)
 		}
-		return n, passedFD(oob[:oobn]), nil
+		return n, passedFDs(oob[:oobn]), nil
 	}
 }
 
-func passedFD(oob []byte) int {
+func passedFDs(oob []byte) []int {
 	msgs, err := unix.ParseSocketControlMessage(oob)
 	if err != nil || len(msgs) == 0 {
-		return -1
+		return nil
 	}
 	fds, err := unix.ParseUnixRights(&msgs[0])
-	if err != nil || len(fds) == 0 {
-		return -1
+	if err != nil {
+		return nil
 	}
-	return fds[0]
+	return fds
 }
 
-// Send writes one message. A reader that is gone is EPIPE, not SIGPIPE.
-func Send(fd int, msg []byte) error {
+// Send writes one message, and descriptors with it. A reader that is gone is
+// EPIPE, not SIGPIPE.
+func Send(fd int, msg []byte, pass ...int) error {
+	var oob []byte
+	if len(pass) > 0 {
+		oob = unix.UnixRights(pass...)
+	}
 	for {
-		err := unix.Sendmsg(fd, msg, nil, nil, unix.MSG_NOSIGNAL)
+		err := unix.Sendmsg(fd, msg, oob, nil, unix.MSG_NOSIGNAL)
 		if err != unix.EINTR {
 			return os.NewSyscallError("sendmsg", err)
 		}
 	}
+}
+
+// MoveOver makes to another name of what from is, and closes from. What to
+// was before is closed. It survives exec.
+func MoveOver(from, to int) error {
+	if err := unix.Dup3(from, to, 0); err != nil {
+		return os.NewSyscallError("dup3", err)
+	}
+	return os.NewSyscallError("close", unix.Close(from))
 }
 
 // Kill sends a signal; 0 only asks whether it could be sent.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/ambit-sandbox/ambit/internal/backend"
+	"github.com/ambit-sandbox/ambit/internal/launch"
 	"github.com/ambit-sandbox/ambit/internal/plan"
 	"github.com/ambit-sandbox/ambit/internal/probe"
 	"github.com/ambit-sandbox/ambit/internal/seccomp"
@@ -153,15 +154,10 @@ func (m *mechanisms) scope(abi string, s probe.Scope) backend.Line {
 }
 
 func (m *mechanisms) tree(abi string) backend.Line {
-	if m.guarded() {
+	if launch.Guards(m.rights) {
 		return enforced("subreaper, and " + abi + " signal scope: one kill(2) reaches the whole tree")
 	}
 	return weakened("subreaper", "below ABI 6 processes are ended one generation at a time, which a tree that forks faster delays")
-}
-
-// guarded reports whether the launcher gets a signal domain of its own.
-func (m *mechanisms) guarded() bool {
-	return m.rights.Scope&probe.ScopeSignal != 0 && m.rights.FS&probe.FSRefer != 0
 }
 
 // limit says what bounds a resource. None of it needs Landlock.

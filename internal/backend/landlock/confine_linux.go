@@ -38,11 +38,6 @@ func (m *mechanisms) confine(p *plan.Plan, c *backend.Confinement) (err error) {
 	if c.Ruleset, err = m.ruleset(p); err != nil {
 		return err
 	}
-	if m.guarded() {
-		if c.Guard, err = guardRuleset(); err != nil {
-			return err
-		}
-	}
 	// The kernel's audit is to name denials after the exec too: without the
 	// flag a sandboxed command's denials leave no record.
 	c.RestrictFlags = uint32(m.rights.Restrict & probe.RestrictLogNewExecOn)
@@ -56,7 +51,6 @@ func (m *mechanisms) confine(p *plan.Plan, c *backend.Confinement) (err error) {
 		// it would be made twice (seccomp(2), WAIT_KILLABLE_RECV).
 		c.FilterFlags = sys.SeccompNewListener | sys.SeccompWaitKillableRecv
 		c.Brokered = true
-		c.Abstract = m.filter.UnixConnect == seccomp.Notify && c.Guard != nil
 	}
 	return nil
 }
@@ -121,26 +115,4 @@ func (m *mechanisms) access(n plan.Node) probe.FS {
 		rights &= probe.FSFile
 	}
 	return rights & m.rights.FS
-}
-
-// guardRuleset is that of the domain around the command's: it scopes signals
-// and abstract sockets. It handles moving
-// files between folders only to allow it everywhere, since every domain in
-// the stack denies that unless a rule of its own allows it.
-func guardRuleset() (*os.File, error) {
-	fd, err := sys.LandlockCreateRuleset(sys.Ruleset{FS: uint64(probe.FSRefer), Scoped: uint64(probe.ScopeSignal | probe.ScopeAbstractUnix)})
-	if err != nil {
-		return nil, err
-	}
-	f := os.NewFile(uintptr(fd), "guard ruleset")
-	root, err := sys.OpenPath("/")
-	if err == nil {
-		err = sys.LandlockAllow(fd, uint64(probe.FSRefer), root)
-		_ = syscall.Close(root)
-	}
-	if err != nil {
-		_ = f.Close()
-		return nil, fmt.Errorf("cannot make the launcher's ruleset: %w", err)
-	}
-	return f, nil
 }
