@@ -118,7 +118,8 @@ report() {
   # shellcheck disable=SC2059  # the format is ours
   printf "$row_format" "$2" "$result" "${kernel:--}" "${abi:--}" "${up:--}" "$4" "$ended$(counts "$out")"
   [ $result = ok ] || {
-    grep -avE '^ *(=== (RUN|PAUSE|CONT|NAME)|--- PASS)' "$out" | tail -n 80 | sed 's/^/    /'
+    grep -avE '^ *(=== (RUN|PAUSE|CONT|NAME)|--- PASS)' "$out" | tail -n 80 | sed 's/^/    /' || true
+    grep -aE 'Out of memory|Kernel panic|BUG:|Oops' "$console" | sed 's/\r$//; s/^/    [console] /' || true
     echo "    (status $3; all of it: $out)"
   }
 }
@@ -132,7 +133,7 @@ counts() {
 verdict() {
   local jobs good
   jobs=$(wc -l <<<"$2")
-  good=$(grep -lsE '^[^ ]+ +ok ' "$1"/*.row | wc -l)
+  good=$(grep -lsE '^[^ ]+ +ok ' "$1"/*.row | wc -l || true)   # grep fails if there is none
   say "$good of $jobs jobs kept their promises and passed, in $3 s"
   [ "$good" = "$jobs" ]
 }
