@@ -4,7 +4,7 @@ package seccomp
 
 // active lists the groups of rules that a Config puts in force, in the order
 // in which the rules of one call are tried.
-func active(c Config) [13][]rule {
+func active(c Config) [15][]rule {
 	return [...][]rule{
 		kernelRules,
 		terminalRules,
@@ -17,6 +17,8 @@ func active(c Config) [13][]rule {
 		metadataRules(c.Metadata),
 		fileFlagRules(c.Metadata),
 		truncateRules(c.PathTruncate),
+		filesRules(c.Files), // after what is refused to everybody
+		ownerRules,
 		ipcRules(c.SharedIPC),
 		allowedRules,
 	}

@@ -23,7 +23,11 @@ func configs() []Config {
 			for connect := Refuse; connect <= Allow; connect++ {
 				for bits := range 8 {
 					either := func(bit int) Verdict { return []Verdict{Refuse, Allow}[bits>>bit&1] }
-					list = append(list, Config{network, metadata, connect, either(0), either(1), either(2)})
+					for _, files := range []Files{FilesNative, FilesWrites, FilesAll} {
+						if c := (Config{network, metadata, connect, either(0), either(1), either(2), files}); c.check() == nil {
+							list = append(list, c)
+						}
+					}
 				}
 			}
 		}
@@ -172,7 +176,7 @@ func TestForeignArchitecture(t *testing.T) {
 	}
 }
 
-var loosest = Config{NetworkOpen, Allow, Allow, Allow, Allow, Allow}
+var loosest = Config{NetworkOpen, Allow, Allow, Allow, Allow, Allow, FilesNative}
 
 // FuzzFilter compares the compiled filter with the plain description.
 func FuzzFilter(f *testing.F) {

@@ -54,6 +54,31 @@ func (n Network) String() string {
 	return fmt.Sprintf("Network(%d)", uint8(n))
 }
 
+// Files says which calls on files go to the broker.
+type Files uint8
+
+const (
+	// FilesNative: none, Landlock decides over all files.
+	FilesNative Files = iota
+	// FilesWrites: those that may change something.
+	FilesWrites
+	// FilesAll: every open too.
+	FilesAll
+)
+
+// String returns "native", "writes" or "all".
+func (f Files) String() string {
+	switch f {
+	case FilesNative:
+		return "native"
+	case FilesWrites:
+		return "writes"
+	case FilesAll:
+		return "all"
+	}
+	return fmt.Sprintf("Files(%d)", uint8(f))
+}
+
 // Config says what depends on the policy and on the host. Everything else is
 // the same for every command (see [Rules]). The zero value is the strictest.
 type Config struct {
@@ -92,6 +117,12 @@ type Config struct {
 	// sandbox by a number or a name that no path rule covers: Refuse (EACCES)
 	// or Allow.
 	SharedIPC Verdict
+
+	// Files hands calls on files to the broker, where the plan has places
+	// with less than the folder around them. Landlock still restricts what
+	// the broker lets the kernel decide, so PathTruncate must be Allow, which
+	// means that it covers truncation. Default: FilesNative.
+	Files Files
 }
 
 // ConfigError says which field of a Config has a value that it cannot have.
@@ -109,6 +140,11 @@ func (e *ConfigError) Error() string {
 func (c Config) check() error {
 	if c.Network > NetworkOpen {
 		return &ConfigError{"Network", c.Network.String()}
+	}
+	if c.Files > FilesAll || c.Files != FilesNative && c.PathTruncate != Allow {
+		// What the broker leaves to the kernel, Landlock must cover, and
+		// without the TRUNCATE right it does not.
+		return &ConfigError{"Files", c.Files.String()}
 	}
 	for _, f := range [...]struct {
 		name string

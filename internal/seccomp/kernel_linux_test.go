@@ -176,7 +176,9 @@ func raw(name string, args ...uintptr) func() syscall.Errno {
 	var a [6]uintptr
 	copy(a[:], args)
 	return func() syscall.Errno {
-		r, _, errno := syscall.RawSyscall6(uintptr(nr), a[0], a[1], a[2], a[3], a[4], a[5])
+		// Not RawSyscall6: the runtime could not stop the thread while a call
+		// waits for the listener, which may need to be scheduled first.
+		r, _, errno := syscall.Syscall6(uintptr(nr), a[0], a[1], a[2], a[3], a[4], a[5])
 		if errno == 0 && r > 2 && returnsDescriptor[name] {
 			syscall.Close(int(r))
 		}

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"syscall"
 	"testing"
+	"unsafe"
 
 	"github.com/ambit-sandbox/ambit/internal/sys"
 )
@@ -23,7 +24,6 @@ import (
 // another, and makes calls that only the listener can have answered.
 func notifyPart() {
 	runtime.LockOSThread()
-	runtime.GOMAXPROCS(2) // a call that waits for its answer keeps one
 	file := temporary("probe")
 	const answer = syscall.EXDEV
 	probes := slices.DeleteFunc(metadataProbes(answer, address(file)), func(p probe) bool {
@@ -65,20 +65,27 @@ func notifyPart() {
 }
 
 // answerAll answers each notification with an errno, until the process ends.
+// A signal, as the runtime sends them to preempt, may interrupt either side at
+// any time: the caller is then gone (ENOENT), and calls again (seccomp_unotify(2),
+// SECCOMP_IOCTL_NOTIF_RECV).
 func answerAll(listener uintptr, errno syscall.Errno) {
 	const receive, send = 0xc0502100, 0xc0182101 // SECCOMP_IOCTL_NOTIF_RECV, SECCOMP_IOCTL_NOTIF_SEND
 	for {
 		// struct seccomp_notif: id, pid and flags, seccomp_data of 64 bytes.
 		var request [10]uint64
-		if _, _, err := syscall.Syscall(syscall.SYS_IOCTL, listener, receive, address(&request)); err != 0 {
-			if err == syscall.EINTR {
-				continue
-			}
+		_, _, err := syscall.Syscall(syscall.SYS_IOCTL, listener, receive, uintptr(unsafe.Pointer(&request)))
+		if err == syscall.EINTR || err == syscall.ENOENT {
+			continue
+		}
+		if err != 0 {
 			panic(err)
 		}
 		// struct seccomp_notif_resp: id, value, error and flags.
 		response := [3]uint64{request[0], 0, uint64(uint32(-int32(errno)))}
-		if _, _, err := syscall.Syscall(syscall.SYS_IOCTL, listener, send, address(&response)); err != 0 {
+		for err = syscall.EINTR; err == syscall.EINTR; {
+			_, _, err = syscall.Syscall(syscall.SYS_IOCTL, listener, send, uintptr(unsafe.Pointer(&response)))
+		}
+		if err != 0 && err != syscall.ENOENT {
 			panic(err)
 		}
 	}

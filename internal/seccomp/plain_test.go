@@ -95,18 +95,46 @@ func plainCall(name string, c Config, a [6]uint64) uint32 {
 		}
 		return verdict(c.Metadata, EPERM)
 	case "truncate":
+		if c.PathTruncate == Allow && c.Files != FilesNative {
+			return verdict(Notify, 0)
+		}
 		return verdict(c.PathTruncate, EACCES)
 	case "open":
-		return fail(EACCES, c.PathTruncate == Refuse && truncates(second))
+		return plainOpen(c, second)
 	case "openat":
-		return fail(EACCES, c.PathTruncate == Refuse && truncates(third))
+		return plainOpen(c, third)
 	case "openat2":
+		if c.Files != FilesNative {
+			return failWith(ENOSYS)
+		}
 		return verdict(c.PathTruncate, ENOSYS)
+	case "creat", "mkdir", "mkdirat", "mknod", "mknodat", "symlink", "symlinkat", "link", "linkat",
+		"unlink", "unlinkat", "rmdir", "rename", "renameat", "renameat2", "bind":
+		if c.Files != FilesNative {
+			return verdict(Notify, 0)
+		}
+		return allow
+	case "fcntl":
+		if second == 1024 { // F_SETLEASE
+			return failWith(EACCES)
+		}
+		return fail(EPERM, second == 8 && third < 0, second == 15)
 	case "shmget", "shmat", "shmctl", "semget", "semop", "semtimedop", "semctl",
 		"msgget", "msgsnd", "msgrcv", "msgctl", "mq_open", "mq_unlink":
 		return verdict(c.SharedIPC, EACCES)
 	}
 	return allow
+}
+
+func plainOpen(c Config, flags int32) uint32 {
+	const wronly, rdwr, creat, trunc, tmpfile = 1, 2, 0o100, 0o1000, 0o20000000
+	switch {
+	case c.PathTruncate == Refuse && truncates(flags):
+		return failWith(EACCES)
+	case c.Files == FilesAll, c.Files == FilesWrites && flags&(wronly|rdwr|creat|trunc|tmpfile) != 0:
+		return verdict(Notify, 0)
+	}
+	return 0x7fff0000
 }
 
 // truncates: O_TRUNC, and neither O_WRONLY nor O_RDWR.
@@ -120,7 +148,7 @@ func plainIoctl(c Config, request uint32) uint32 {
 	const write, read = 1, 2
 	ioc := func(dir, kind, nr, size uint32) uint32 { return dir<<30 | size<<16 | kind<<8 | nr }
 	switch request {
-	case 0x5412, 0x541c, 0x5423:
+	case 0x5412, 0x541c, 0x5423, 0x8901, 0x8902:
 		return failWith(EPERM)
 	}
 	if c.Metadata == Allow {
