@@ -32,9 +32,9 @@ type plan struct {
 	outcomes []outcome
 	room     struct {
 		outcomes [40]outcome
-		rules    [16 * rulesEach]*rule
+		rules    [20 * rulesEach]*rule
 		same     [40]uint16
-		spans    [192]span
+		spans    [224]span
 	}
 	// free is the rest of room.rules.
 	free []*rule

@@ -68,11 +68,11 @@ func TestExecuted(t *testing.T) {
 		bound int
 	}{
 		{"read", [6]uint64{}, 7}, {"write", [6]uint64{}, 7}, {"close", [6]uint64{}, 8},
-		{"newfstatat", [6]uint64{}, 9}, {"fstat", [6]uint64{}, 7}, {"lseek", [6]uint64{}, 7},
+		{"newfstatat", [6]uint64{}, 10}, {"fstat", [6]uint64{}, 7}, {"lseek", [6]uint64{}, 7},
 		{"pread64", [6]uint64{}, 8}, {"writev", [6]uint64{}, 8}, {"munmap", [6]uint64{}, 8},
 		{"mmap", [6]uint64{}, always}, {"mprotect", [6]uint64{}, always}, {"futex", [6]uint64{}, always},
 		{"rt_sigprocmask", [6]uint64{}, always}, {"epoll_pwait", [6]uint64{}, always},
-		{"openat", [6]uint64{}, 13}, {"ioctl", terminal, 12}, {"clone", [6]uint64{17}, 12},
+		{"openat", [6]uint64{}, 13}, {"ioctl", terminal, 14}, {"clone", [6]uint64{17}, 12},
 		{"socket", [6]uint64{afUnix, sockStream}, 18}, {"socket", [6]uint64{afInet, sockStream}, 25},
 	} {
 		for _, arch := range testArches {
