@@ -35,7 +35,7 @@ var numbers = merged(archNumbers, map[string]uintptr{
 	"truncate": syscall.SYS_TRUNCATE, "umount2": syscall.SYS_UMOUNT2, "unlinkat": syscall.SYS_UNLINKAT,
 	"unshare": syscall.SYS_UNSHARE, "utimensat": syscall.SYS_UTIMENSAT, "swapon": syscall.SYS_SWAPON,
 	"vhangup": syscall.SYS_VHANGUP, "settimeofday": syscall.SYS_SETTIMEOFDAY, "migrate_pages": syscall.SYS_MIGRATE_PAGES,
-	"prctl_seccomp": syscall.SYS_PRCTL, "faccessat": syscall.SYS_FACCESSAT, "fchdir": syscall.SYS_FCHDIR,
+	"sendmsg": syscall.SYS_SENDMSG, "recvmsg": syscall.SYS_RECVMSG, "pipe2": syscall.SYS_PIPE2, "faccessat": syscall.SYS_FACCESSAT, "fchdir": syscall.SYS_FCHDIR,
 }, map[string]uintptr{
 	// From 424 on the numbers are the same everywhere (include/uapi/asm-generic/unistd.h).
 	"pidfd_send_signal": 424, "io_uring_setup": 425, "io_uring_enter": 426, "io_uring_register": 427,

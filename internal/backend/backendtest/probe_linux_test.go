@@ -44,6 +44,9 @@ func probeMain(args []string) int {
 	// Some operations concern the thread: they must all meet the same one.
 	runtime.LockOSThread()
 	table := operations()
+	if do, ok := setupOperations()[args[0]]; ok {
+		return report(do(args[1:])) // all the rest is its program's
+	}
 	for len(args) > 0 {
 		one := args
 		args = nil
@@ -58,6 +61,12 @@ func probeMain(args []string) int {
 		}
 	}
 	return 0
+}
+
+// report prints an operation that should not have returned.
+func report(detail string, err error) int {
+	fmt.Fprintln(os.Stderr, "cannot arrange the test:", detail, err)
+	return 4
 }
 
 // say prints an operation's line; not by package os, which would prepare the

@@ -27,6 +27,7 @@ func processOperations() map[string]operation {
 		"args":     ownArgsQuoted,
 		"signals":  reportSignals,
 		"isatty":   isTerminal,
+		"allocate": allocate,
 
 		"descriptors": openDescriptors,
 	}
@@ -39,6 +40,7 @@ func childOperations() map[string]operation {
 		"spread": spread,
 		"leave":  leave,
 		"wait":   waitForEver,
+		"fork":   forkMany,
 	}
 }
 
@@ -96,6 +98,19 @@ func isTerminal(a []string) (string, error) {
 		out = append(out, outcome(err))
 	}
 	return strings.Join(out, " "), nil
+}
+
+// allocate BYTES: address space.
+func allocate(a []string) (string, error) {
+	n, err := strconv.Atoi(a[0])
+	if err != nil {
+		return "", err
+	}
+	b, err := syscall.Mmap(-1, 0, n, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANON)
+	if err != nil {
+		return "", err
+	}
+	return "", syscall.Munmap(b)
 }
 
 // openDescriptors lists what is open, below 1024. Asking opens nothing.
@@ -184,3 +199,19 @@ func spread(a []string) (string, error) {
 }
 
 const spreadCount = 4
+
+// forkMany N: start that many processes that stay, and say how many there are.
+func forkMany(a []string) (string, error) {
+	n, err := strconv.Atoi(a[0])
+	if err != nil {
+		return "", err
+	}
+	for i := range n {
+		c := exec.Command("/bin/sleep", "60")
+		if err := c.Start(); err != nil {
+			return strconv.Itoa(i), err
+		}
+		defer func() { _ = c.Process.Kill() }()
+	}
+	return a[0], nil
+}

@@ -37,8 +37,11 @@ func (w *world) refusesAs(change func(*exec.Cmd) *exec.Cmd, flags []string, code
 		return
 	}
 	ans := decode[answer](w, r.stdout)
-	if ans.ExitCode != 125 || ans.Code != code || ans.Receipt.Code != code || ans.Receipt.Outcome != nil {
-		w.Errorf("--json: exit code %d, code %q, receipt's code %q, outcome %v; want 125, %s and none", ans.ExitCode, ans.Code, ans.Receipt.Code, ans.Receipt.Outcome, code)
+	if ans.ExitCode != 125 || ans.Code != code || ans.Receipt.Code != code {
+		w.Errorf("--json: exit code %d, code %q, receipt's code %q; want 125 and %s", ans.ExitCode, ans.Code, ans.Receipt.Code, code)
+	}
+	if o := ans.Receipt.Outcome; o != nil && (o.Executed || o.ExitCode != 125) {
+		w.Errorf("--json: the receipt's outcome is exit code %d, executed %v", o.ExitCode, o.Executed)
 	}
 	for _, word := range says {
 		if !strings.Contains(ans.Error, word) {
