@@ -4,6 +4,7 @@ package sys
 
 import (
 	"os"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -37,4 +38,13 @@ func retryFD(op, name string, open func() (int, error)) (int, error) {
 			return -1, &os.PathError{Op: op, Path: name, Err: err}
 		}
 	}
+}
+
+// LstatAt describes what stands under a name in an open folder, a symbolic
+// link itself.
+func LstatAt(dir int, name string, st *syscall.Stat_t) error {
+	var u unix.Stat_t
+	err := unix.Fstatat(dir, name, &u, unix.AT_SYMLINK_NOFOLLOW)
+	*st = syscall.Stat_t{Dev: u.Dev, Ino: u.Ino, Mode: u.Mode, Nlink: u.Nlink, Uid: u.Uid, Gid: u.Gid, Size: u.Size}
+	return err
 }

@@ -3,6 +3,7 @@
 package landlock
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -35,7 +36,7 @@ func (Backend) Confine(p *plan.Plan, f *probe.Facts, streams []*os.File) (*backe
 }
 
 func (m *mechanisms) confine(p *plan.Plan, c *backend.Confinement) (err error) {
-	if c.Ruleset, err = m.ruleset(p); err != nil {
+	if c.Ruleset, _, err = m.ruleset(p); err != nil {
 		return err
 	}
 	// The kernel's audit is to name denials after the exec too: without the
@@ -71,48 +72,66 @@ func (m *mechanisms) handled(p *plan.Plan) sys.Ruleset {
 // ruleset makes the command's ruleset. There is one only: of two stacked ones
 // each must allow a rename between folders, and a ruleset that handles no
 // file rights denies it all the same (landlock(7), LANDLOCK_ACCESS_FS_REFER).
-func (m *mechanisms) ruleset(p *plan.Plan) (*os.File, error) {
+func (m *mechanisms) ruleset(p *plan.Plan) (*os.File, map[inode]plan.Mode, error) {
+	host := hostpath.New()
+	grants, native, err := lower(p.Tree, m.access, host.List)
+	if err != nil {
+		return nil, nil, fmt.Errorf("cannot list a folder that holds places with less access: %w", err)
+	}
 	fd, err := sys.LandlockCreateRuleset(m.handled(p))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	f := os.NewFile(uintptr(fd), "ruleset")
-	host := hostpath.New()
-	for _, n := range p.Tree.Grants() {
-		if err := m.allow(fd, host, n); err != nil {
+	for _, g := range grants {
+		err := m.allow(fd, host, g)
+		if g.listed && err != nil && vanished(err) {
+			delete(native, inode{g.object.Dev, g.object.Ino})
+			continue
+		}
+		if err != nil {
 			_ = f.Close()
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	return f, nil
+	return f, native, nil
 }
 
-// allow adds the rule of one node, on the very object that the plan saw.
-func (m *mechanisms) allow(ruleset int, host *hostpath.Resolver, n plan.Node) error {
-	fd, err := host.Open(n.Object)
+// vanished reports whether an object that was found by listing a folder is not
+// there any more. It then has no rule, and what stands there now, if anything,
+// is the broker's.
+func vanished(err error) bool {
+	return errors.Is(err, hostpath.ErrChanged) || errors.Is(err, syscall.ENOENT) ||
+		errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ELOOP)
+}
+
+// allow adds one rule, on the very object that was seen before.
+func (m *mechanisms) allow(ruleset int, host *hostpath.Resolver, g grant) error {
+	fd, err := host.Open(g.object)
 	if err != nil {
 		return fmt.Errorf("cannot add a rule: %w", err)
 	}
 	defer func() { _ = syscall.Close(fd) }()
-	access := m.access(n)
+	access := g.rights
+	if !g.object.Dir {
+		access &= probe.FSFile // EINVAL otherwise (landlock_add_rule(2))
+	}
 	if access == 0 {
 		return nil // a symbolic link or the like: nothing to grant
 	}
 	if err := sys.LandlockAllow(ruleset, uint64(access), fd); err != nil {
-		return fmt.Errorf("cannot add a rule for %q: %w", n.Path, err)
+		return fmt.Errorf("cannot add a rule for %q: %w", g.object.Path, err)
 	}
 	return nil
 }
 
-// access is what a node's mode means in this ABI's rights. A rule on anything
-// but a folder may name file rights only (EINVAL otherwise).
-func (m *mechanisms) access(n plan.Node) probe.FS {
-	rights := probe.FSExecute | probe.FSReadFile | probe.FSReadDir
-	if n.Mode == plan.Write {
-		rights = ^probe.FS(0)
+// access is what a mode means in this ABI's rights.
+func (m *mechanisms) access(mode plan.Mode) probe.FS {
+	switch mode {
+	case plan.Read:
+		return (probe.FSExecute | probe.FSReadFile | probe.FSReadDir) & m.rights.FS
+	case plan.Write:
+		return m.rights.FS
 	}
-	if !n.Object.Dir {
-		rights &= probe.FSFile
-	}
-	return rights & m.rights.FS
+	return 0
 }

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package landlock
+
+import (
+	"fmt"
+	"path"
+	"sort"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ambit-sandbox/ambit/internal/plan"
+	"github.com/ambit-sandbox/ambit/internal/probe"
+	"github.com/ambit-sandbox/ambit/policy"
+)
+
+// world is a made-up file system: every name that ends in "/" is a folder.
+type world []string
+
+func (w world) object(name string) plan.Object {
+	for i, line := range w {
+		if strings.TrimSuffix(line, "/") == name || line == name {
+			return plan.Object{Path: name, Exists: true, Dir: strings.HasSuffix(line, "/"), Dev: 1, Ino: uint64(i + 1)}
+		}
+	}
+	return plan.Object{Path: name}
+}
+
+func (w world) Resolve(name string) (plan.Object, error) { return w.object(name), nil }
+func (w world) Find(name string) (plan.Object, error)    { return w.object(name), nil }
+
+func (w world) list(dir plan.Object) ([]plan.Object, error) {
+	var out []plan.Object
+	for _, line := range w {
+		name := strings.TrimSuffix(line, "/")
+		if name != "" && path.Dir(name) == dir.Path {
+			out = append(out, w.object(name))
+		}
+	}
+	return out, nil
+}
+
+var project = world{
+	"/", "/p/", "/p/.git/", "/p/.git/hooks/", "/p/.git/hooks/pre-commit", "/p/.git/config", "/p/.git/objects/",
+	"/p/src/", "/p/src/main.go", "/p/.env", "/p/Makefile", "/home/", "/home/u/", "/home/u/.ssh/", "/home/u/notes",
+}
+
+func rightsOf(m plan.Mode) probe.FS {
+	switch m {
+	case plan.Read:
+		return probe.FSReadFile | probe.FSReadDir | probe.FSExecute
+	case plan.Write:
+		return probe.FSResolveUnix<<1 - 1
+	}
+	return 0
+}
+
+func show(grants []grant) string {
+	var lines []string
+	for _, g := range grants {
+		word := g.rights.String()
+		for m, name := range map[probe.FS]string{rightsOf(plan.Read): "read", rightsOf(plan.Write): "write", rightsOf(plan.Write) &^ rightsOf(plan.Read): "change"} {
+			if g.rights == m {
+				word = name
+			}
+		}
+		lines = append(lines, fmt.Sprintf("%-6s %s", word, g.object.Path))
+	}
+	sort.Strings(lines)
+	return strings.Join(lines, "\n")
+}
+
+func TestLower(t *testing.T) {
+	for name, c := range map[string]struct {
+		rules  []policy.PathRule
+		grants string
+		native []string
+	}{
+		"uniform": {[]policy.PathRule{{Path: "/p", Kind: policy.Write}}, "write  /p", nil},
+		"write block": {[]policy.PathRule{{Path: "/p", Kind: policy.Write}, {Path: "/p/.git/hooks", Kind: policy.BlockedWrite}},
+			"change /p/.env\nchange /p/.git/config\nchange /p/.git/objects\nchange /p/Makefile\nchange /p/src\nread   /p",
+			[]string{"/p/.env", "/p/.git/config", "/p/.git/objects", "/p/Makefile", "/p/src"}},
+		"block": {[]policy.PathRule{{Path: "/p", Kind: policy.Write}, {Path: "/p/.env", Kind: policy.Blocked}},
+			"write  /p/.git\nwrite  /p/Makefile\nwrite  /p/src", []string{"/p/.git", "/p/Makefile", "/p/src"}},
+		"both": {[]policy.PathRule{{Path: "/p", Kind: policy.Write}, {Path: "/p/.env", Kind: policy.Blocked}, {Path: "/p/.git/hooks", Kind: policy.BlockedWrite}},
+			"change /p/.git/config\nchange /p/.git/objects\nread   /p/.git\nwrite  /p/Makefile\nwrite  /p/src",
+			[]string{"/p/.git/config", "/p/.git/objects", "/p/Makefile", "/p/src"}},
+		"missing": {[]policy.PathRule{{Path: "/p", Kind: policy.Read}, {Path: "/p/new/secret", Kind: policy.Blocked}},
+			"read   /p/.env\nread   /p/.git\nread   /p/Makefile\nread   /p/src", []string{"/p/.env", "/p/.git", "/p/Makefile", "/p/src"}},
+		"readable home": {[]policy.PathRule{{Path: "/home", Kind: policy.Read}, {Path: "/home/u/.ssh", Kind: policy.Blocked}},
+			"read   /home/u/notes", []string{"/home/u/notes"}},
+		"write again below": {[]policy.PathRule{{Path: "/p", Kind: policy.Write}, {Path: "/p/.git", Kind: policy.Read}, {Path: "/p/.git/objects", Kind: policy.Write}},
+			"change /p/.env\nchange /p/Makefile\nchange /p/src\nread   /p\nwrite  /p/.git/objects",
+			[]string{"/p/.env", "/p/Makefile", "/p/src"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, err := plan.Compile(&policy.Resolved{Rules: c.rules, WorkDir: "/"}, "", project)
+			if err != nil {
+				t.Fatal(err)
+			}
+			grants, native, err := lower(p.Tree, rightsOf, project.list)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(c.grants, show(grants)); d != "" {
+				t.Errorf("grants (-want +got):\n%s", d)
+			}
+			var names []string
+			for i := range native {
+				names = append(names, strings.TrimSuffix(project[i.ino-1], "/"))
+			}
+			sort.Strings(names)
+			if d := cmp.Diff(c.native, names); d != "" {
+				t.Errorf("native (-want +got):\n%s", d)
+			}
+			neverMore(t, p.Tree, grants)
+		})
+	}
+}
+
+// neverMore holds the rules against the tree: what a rule gives to anything
+// beneath it, the tree gives too. This is the property that matters.
+func neverMore(t *testing.T, tree *plan.Tree, grants []grant) {
+	t.Helper()
+	for _, g := range grants {
+		for _, n := range tree.Nodes() {
+			if n.Path == g.object.Path || strings.HasPrefix(n.Path, g.object.Path+"/") {
+				if extra := g.rights &^ rightsOf(n.Mode); extra != 0 {
+					t.Errorf("the rule on %s gives %s to %s, which is %s", g.object.Path, extra, n.Path, n.Mode)
+				}
+			}
+		}
+		if extra := g.rights &^ rightsOf(tree.Mode(g.object.Path)); extra != 0 {
+			t.Errorf("the rule on %s gives it %s", g.object.Path, extra)
+		}
+	}
+}

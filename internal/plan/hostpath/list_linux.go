@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package hostpath
+
+import (
+	"os"
+	"path"
+	"syscall"
+
+	"github.com/ambit-sandbox/ambit/internal/plan"
+	"github.com/ambit-sandbox/ambit/internal/sys"
+)
+
+// List returns what is in a folder that a plan names: folders, files and
+// special files, by their canonical names, but no symbolic links, which lead
+// elsewhere or nowhere. What vanishes meanwhile is left out.
+func (r *Resolver) List(dir plan.Object) ([]plan.Object, error) {
+	pinned, err := r.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = syscall.Close(pinned) }()
+	fd, err := syscall.Openat(pinned, ".", syscall.O_RDONLY|syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, &os.PathError{Op: "open", Path: dir.Path, Err: err}
+	}
+	f := os.NewFile(uintptr(fd), dir.Path)
+	defer func() { _ = f.Close() }()
+	names, err := f.Readdirnames(-1)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]plan.Object, 0, len(names))
+	for _, name := range names {
+		var st syscall.Stat_t
+		if err := sys.LstatAt(fd, name, &st); err != nil || st.Mode&syscall.S_IFMT == syscall.S_IFLNK {
+			continue
+		}
+		kind := st.Mode & syscall.S_IFMT
+		out = append(out, plan.Object{
+			Path: path.Join(dir.Path, name), Exists: true, Dir: kind == syscall.S_IFDIR,
+			Special: kind != syscall.S_IFDIR && kind != syscall.S_IFREG,
+			Dev:     uint64(st.Dev), Ino: st.Ino,
+		})
+	}
+	return out, nil
+}
