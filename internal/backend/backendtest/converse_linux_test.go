@@ -38,6 +38,9 @@ func (w *world) converseWith(cmd *exec.Cmd) *conversation {
 	return &conversation{w, cmd, in, bufio.NewReader(out)}
 }
 
+// end ends the probe, and with it the run.
+func (c *conversation) end() { _ = c.in.Close() }
+
 // ask has the probe do an operation, written as for [words].
 func (c *conversation) ask(op string) reply {
 	c.w.Helper()

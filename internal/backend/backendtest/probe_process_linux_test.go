@@ -30,6 +30,7 @@ func processOperations() map[string]operation {
 		"allocate": allocate,
 
 		"descriptors": openDescriptors,
+		"posture":     showPosture,
 	}
 }
 
