@@ -174,3 +174,23 @@ func TestScarce(t *testing.T) {
 		})
 	}
 }
+
+// TestUnreadableProgram: ambit installed so that users can execute it and not
+// read it. The kernel then closes the process's own /proc to it (dumpable,
+// prctl(2)).
+func TestUnreadableProgram(t *testing.T) {
+	w := newWorld(t)
+	b, err := os.ReadFile(os.Getenv("AMBIT_BIN"))
+	w.must(err)
+	w.must(os.WriteFile(w.at("outside/ambit"), b, 0o755))
+	w.must(os.Chmod(w.at("outside/ambit"), 0o111))
+	cmd := w.sandbox(w.policyFlags(), probeArgs(t, [][]string{{"get", w.at("outside/ambit")}, {"fchmodat", "AT", "'" + w.at("read"), "0700"}, {"put", "f", "WRONLY|CREAT", "x"}})...)
+	cmd.Path = w.at("outside/ambit")
+	r := finish(t, cmd)
+	if r.code == 125 && strings.Contains(r.stderr, "SANDBOX_UNAVAILABLE") && !fileExists(w.at("work/f")) {
+		return
+	}
+	if got := replies(t, r, 3); got[0].outcome != "EACCES" || got[1].outcome != "EACCES" || got[2].outcome != "OK" {
+		t.Errorf("%v", got)
+	}
+}
