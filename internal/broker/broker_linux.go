@@ -28,6 +28,11 @@ type Options struct {
 	// processes strangers to each other: what /proc/PID/fd and its like lead
 	// to is then refused for every process but the caller.
 	Guard int
+	// Files has the calls served by which a tree with exceptions is enforced:
+	// Landlock must cover all of them (ABI 3), and the command's ruleset must
+	// grant nothing that the tree does not. The default, nil, answers them
+	// with ENOSYS.
+	Files *Files
 	// Scope is where connections to abstract unix sockets are made from. The
 	// default, nil, refuses them all with EPERM.
 	Scope *Scope
@@ -42,6 +47,8 @@ type Broker struct {
 	stop     int    // readable when the broker shall stop
 	self     string // "/PID/", our own directory under a /proc
 	calls    map[int32]call
+	covered  map[int32]call // those that Landlock covers too
+	land     *territory     // what covered decides by
 	log      recorder
 	crew     crew
 	waiting  atomic.Int32 // connections that wait for their peer
@@ -58,6 +65,9 @@ func New(listener int, o Options) (*Broker, error) {
 	if err := b.open(); err != nil {
 		b.release()
 		return nil, fmt.Errorf("cannot start the broker: %w", err)
+	}
+	if f := o.Files; f != nil {
+		b.covered, b.land = fileCalls(), newTerritory(o.Tree, f.Native, identify)
 	}
 	b.crew.init(func() { go (&worker{b: b}).run() })
 	return b, nil

@@ -20,6 +20,8 @@ type task struct {
 	nr   int32
 	call string
 	args [6]uint64
+	// value is what the call returns if it succeeds.
+	value int64
 }
 
 // reg returns an argument as the kernel takes an int: the lower half of the

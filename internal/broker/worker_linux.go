@@ -44,6 +44,11 @@ func (w *worker) prepare() (err error) {
 	if err = sys.DropThreadCapabilities(); err != nil {
 		return fmt.Errorf("cannot drop capabilities: %w", err)
 	}
+	if w.b.covered != nil { // each worker takes on the umask of its caller
+		if err = sys.PartThreadFS(); err != nil {
+			return fmt.Errorf("cannot have an umask of its own: %w", err)
+		}
+	}
 	w.buf, err = sys.NewNotifyBuffer()
 	return err
 }
@@ -81,7 +86,11 @@ func (w *worker) next() error {
 	w.b.crew.stir()
 	t := &task{b: w.b, w: w, id: n.ID, tid: int(n.TID), nr: n.Nr, args: n.Args}
 	value, errno := w.serve(t)
-	err = w.buf.Answer(w.b.listener, t.id, value, errno)
+	if errno == letKernel {
+		err = w.buf.Continue(w.b.listener, t.id)
+	} else {
+		err = w.buf.Answer(w.b.listener, t.id, value, errno)
+	}
 	w.serial.Add(1)
 	if errors.Is(err, syscall.ENOENT) {
 		return nil // killed in the meantime
@@ -98,10 +107,18 @@ func (w *worker) serve(t *task) (value int64, errno syscall.Errno) {
 			value, errno = 0, syscall.EACCES
 		}
 	}()
+	if c, ok := w.b.covered[t.nr]; ok {
+		t.call = c.name
+		errno = c.serve(t)
+		return t.value, errno
+	}
 	c, ok := w.b.calls[t.nr]
 	if !ok {
 		return 0, syscall.ENOSYS
 	}
 	t.call = c.name
-	return 0, c.serve(t)
+	if errno = c.serve(t); errno == letKernel {
+		errno = syscall.EACCES // Landlock does not cover it: never
+	}
+	return 0, errno
 }

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package broker
+
+import (
+	"syscall"
+
+	"github.com/ambit-sandbox/ambit/internal/plan"
+	"github.com/ambit-sandbox/ambit/internal/sys"
+)
+
+// The calls that concern two names: rename and link (fs/namei.c).
+
+func rename(t *task) syscall.Errno   { return t.move(sys.AtCWD, 0, sys.AtCWD, 1, 0) }
+func renameat(t *task) syscall.Errno { return t.move(t.reg(0), 1, t.reg(2), 3, 0) }
+
+func renameat2(t *task) syscall.Errno {
+	flags := uint(uint32(t.reg(4)))
+	if flags&^(sys.RenameNoReplace|sys.RenameExchange) != 0 {
+		return letKernel
+	}
+	return t.move(t.reg(0), 1, t.reg(2), 3, flags)
+}
+
+// move needs write on both places, and neither name pinned. A folder on the
+// way to an exception is pinned itself, so what is moved has none below it;
+// and nothing becomes such a folder, since the names of those that don't
+// exist yet are pinned too.
+func (t *task) move(fromDir int32, fromArg int, toDir int32, toArg int, flags uint) syscall.Errno {
+	from, errno := t.spot(fromDir, fromArg)
+	if errno != 0 {
+		return errno
+	}
+	defer from.close()
+	to, errno := t.spot(toDir, toArg)
+	if errno != 0 {
+		return errno
+	}
+	defer to.close()
+	if from.path() == "" || to.path() == "" || from.object == nil {
+		return letKernel
+	}
+	a, nodeA := t.judgeName(from)
+	b, nodeB := t.judgeName(to)
+	switch {
+	case a == refused:
+		return t.decline(from.on, from.path(), nodeA)
+	case b == refused:
+		return t.decline(to.on, to.path(), nodeB)
+	case a == native && b == native:
+		return letKernel
+	}
+	return t.perform(removing, func() syscall.Errno {
+		return sys.Rename(from.folder.fd, from.raw(), to.folder.fd, to.raw(), flags)
+	})
+}
+
+func link(t *task) syscall.Errno { return t.addName(sys.AtCWD, 0, sys.AtCWD, 1, noFollow) }
+
+func linkat(t *task) syscall.Errno {
+	const follow = 0x400 // AT_SYMLINK_FOLLOW (linux/fcntl.h)
+	how := noFollow
+	switch flags := t.reg(4); {
+	case flags&^(follow|atEmptyPath) != 0:
+		return letKernel
+	case flags&follow != 0:
+		how = 0
+		fallthrough
+	default:
+		if flags&atEmptyPath != 0 {
+			how |= emptyIsDir
+		}
+	}
+	return t.addName(t.reg(0), 1, t.reg(2), 3, how)
+}
+
+// addName makes a hard link to a pinned object. Whoever has write on the new
+// name could change the object by it, so write on the old one is needed too.
+func (t *task) addName(fromDir int32, fromArg int, toDir int32, toArg int, how naming) syscall.Errno {
+	on, errno := t.path(fromDir, fromArg, how)
+	if errno != 0 {
+		return letKernel
+	}
+	from, errno := t.locate(on)
+	if errno != 0 {
+		return letKernel
+	}
+	defer from.close()
+	to, errno := t.spot(toDir, toArg)
+	if errno != 0 {
+		return errno
+	}
+	defer to.close()
+	o := from.object
+	if o == nil || to.path() == "" || o.place == nowhere || o.place == unnamed {
+		return letKernel
+	}
+	if from.slash && o.stat.Mode&syscall.S_IFMT != syscall.S_IFDIR {
+		return letKernel // ENOTDIR
+	}
+	a, nodeA := t.judgeObject(o, plan.Write)
+	if n := t.b.land.pinned[o.name]; n != nil {
+		a, nodeA = refused, n
+	}
+	b, nodeB := t.judgeName(to)
+	switch {
+	case a == refused:
+		return t.decline(on, o.name, nodeA)
+	case b == refused && to.object == nil:
+		return t.decline(to.on, to.path(), nodeB)
+	case b == refused, a == native && b == native:
+		return letKernel
+	}
+	return t.perform(removing, func() syscall.Errno { return sys.Link(o.fd, to.folder.fd, to.raw()) })
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package broker
+
+import (
+	"syscall"
+
+	"github.com/ambit-sandbox/ambit/internal/sys"
+)
+
+// The calls that make and remove one name: mkdir, mknod, symlink, unlink and
+// rmdir, each with its *at form (fs/namei.c). None of them follows a symbolic
+// link that the name ends in.
+
+func mkdir(t *task) syscall.Errno   { return t.makeFolder(sys.AtCWD, 0) }
+func mkdirat(t *task) syscall.Errno { return t.makeFolder(t.reg(0), 1) }
+
+// makeFolder may make a folder that an exception is to lie in: it is empty,
+// and from then on can't be moved.
+func (t *task) makeFolder(dir int32, arg int) syscall.Errno {
+	s, errno := t.spot(dir, arg)
+	if errno != 0 {
+		return errno
+	}
+	defer s.close()
+	mode := uint32(uint16(t.args[arg+1]))
+	do := func() syscall.Errno { return sys.MakeFolder(s.folder.fd, s.raw(), mode) }
+	if s.object == nil && t.b.land.awaited(s.path()) {
+		return t.perform(making, do)
+	}
+	return t.atName(s, making, do)
+}
+
+func mknod(t *task) syscall.Errno   { return t.makeNode(sys.AtCWD, 0) }
+func mknodat(t *task) syscall.Errno { return t.makeNode(t.reg(0), 1) }
+
+// makeNode leaves devices to the kernel: the command has not the capability.
+func (t *task) makeNode(dir int32, arg int) syscall.Errno {
+	mode := uint32(uint16(t.args[arg+1]))
+	switch mode & syscall.S_IFMT {
+	case 0, syscall.S_IFREG, syscall.S_IFIFO, syscall.S_IFSOCK:
+	default:
+		return letKernel
+	}
+	s, errno := t.spot(dir, arg)
+	if errno != 0 {
+		return errno
+	}
+	defer s.close()
+	return t.atName(s, making, func() syscall.Errno { return sys.MakeNode(s.folder.fd, s.raw(), mode) })
+}
+
+func symlink(t *task) syscall.Errno   { return t.makeLink(sys.AtCWD, 1) }
+func symlinkat(t *task) syscall.Errno { return t.makeLink(t.reg(1), 2) }
+
+func (t *task) makeLink(dir int32, arg int) syscall.Errno {
+	text, errno := t.copyPath(t.args[0])
+	if errno != 0 || text == "" {
+		return letKernel
+	}
+	s, errno := t.spot(dir, arg)
+	if errno != 0 {
+		return errno
+	}
+	defer s.close()
+	return t.atName(s, making, func() syscall.Errno { return sys.MakeLink(text, s.folder.fd, s.raw()) })
+}
+
+func unlink(t *task) syscall.Errno { return t.remove(sys.AtCWD, 0, sys.Unlink) }
+func rmdir(t *task) syscall.Errno  { return t.remove(sys.AtCWD, 0, sys.RemoveFolder) }
+
+func unlinkat(t *task) syscall.Errno {
+	const removeDir = 0x200 // AT_REMOVEDIR (linux/fcntl.h)
+	switch t.reg(2) {
+	case 0:
+		return t.remove(t.reg(0), 1, sys.Unlink)
+	case removeDir:
+		return t.remove(t.reg(0), 1, sys.RemoveFolder)
+	}
+	return letKernel
+}
+
+func (t *task) remove(dir int32, arg int, do func(int, string) syscall.Errno) syscall.Errno {
+	s, errno := t.spot(dir, arg)
+	if errno != 0 {
+		return errno
+	}
+	defer s.close()
+	return t.atName(s, removing, func() syscall.Errno { return do(s.folder.fd, s.raw()) })
+}
+
+// spot finds the place of a name that is not followed. What is wrong with the
+// name the kernel says itself.
+func (t *task) spot(dir int32, arg int) (*spot, syscall.Errno) {
+	on, errno := t.path(dir, arg, noFollow)
+	if errno != 0 {
+		return nil, letKernel
+	}
+	s, errno := t.locate(on)
+	if errno != 0 {
+		return nil, letKernel
+	}
+	return s, 0
+}

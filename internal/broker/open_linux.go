@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package broker
+
+import (
+	"syscall"
+
+	"github.com/ambit-sandbox/ambit/internal/plan"
+	"github.com/ambit-sandbox/ambit/internal/sys"
+)
+
+// open, creat, openat: fs/open.c, fs/namei.c (path_openat).
+
+func open(t *task) syscall.Errno   { return t.open(sys.AtCWD, 0, int(t.reg(1)), uint32(t.args[2])) }
+func openat(t *task) syscall.Errno { return t.open(t.reg(0), 1, int(t.reg(2)), uint32(t.args[3])) }
+
+func creat(t *task) syscall.Errno {
+	return t.open(sys.AtCWD, 0, syscall.O_CREAT|syscall.O_WRONLY|syscall.O_TRUNC, uint32(t.args[1]))
+}
+
+// opening is one open call.
+type opening struct {
+	t     *task
+	on    target
+	flags int
+	mode  uint32
+	// need is what the object must grant, if it exists.
+	need plan.Mode
+}
+
+func (t *task) open(dir int32, arg, flags int, mode uint32) syscall.Errno {
+	if flags&sys.OpenPathOnly != 0 {
+		return letKernel // Landlock has no right for it
+	}
+	op := &opening{t: t, flags: flags, mode: mode & 0o7777}
+	switch access := flags & syscall.O_ACCMODE; {
+	case access == syscall.O_WRONLY, access == syscall.O_RDWR, flags&syscall.O_TRUNC != 0:
+		op.need = plan.Write
+	case access == syscall.O_RDONLY:
+		op.need = plan.Read
+	}
+	var how naming
+	if flags&syscall.O_NOFOLLOW != 0 || flags&(syscall.O_CREAT|syscall.O_EXCL) == syscall.O_CREAT|syscall.O_EXCL {
+		how = noFollow
+	}
+	var errno syscall.Errno
+	if op.on, errno = t.path(dir, arg, how); errno != 0 {
+		return letKernel
+	}
+	return op.run()
+}
+
+// maxRounds bounds how often a name is resolved again, because it came into
+// being, or ceased to be, in between.
+const maxRounds = 16
+
+func (op *opening) run() syscall.Errno {
+	for range maxRounds {
+		errno, again := op.once()
+		if !again {
+			return errno
+		}
+	}
+	return syscall.EAGAIN
+}
+
+// once tries once; again says that the name has changed.
+func (op *opening) once() (errno syscall.Errno, again bool) {
+	s, errno := op.t.locate(op.on)
+	if errno != 0 {
+		return letKernel, false
+	}
+	defer s.close()
+	switch {
+	case op.flags&sys.OpenTemporary != 0:
+		return op.temporary(s), false
+	case s.object != nil:
+		return op.existing(s), false
+	case op.flags&syscall.O_CREAT == 0 || s.slash:
+		return letKernel, false // ENOENT, EISDIR
+	}
+	errno = op.t.atName(s, making, func() syscall.Errno {
+		fd, errno := sys.OpenAt(s.folder.fd, s.last, op.inner()|syscall.O_CREAT|syscall.O_EXCL|syscall.O_NOFOLLOW, op.mode)
+		return op.hand(fd, errno)
+	})
+	return errno, errno == syscall.EEXIST && op.flags&syscall.O_EXCL == 0
+}
+
+// existing opens an object that is there.
+func (op *opening) existing(s *spot) syscall.Errno {
+	o := s.object
+	kind := o.stat.Mode & syscall.S_IFMT
+	creates := op.flags&syscall.O_CREAT != 0
+	switch {
+	case creates && op.flags&syscall.O_EXCL != 0, // EEXIST, which precedes all rights
+		creates && (s.slash || kind == syscall.S_IFDIR), // EISDIR
+		s.slash && kind != syscall.S_IFDIR,              // ENOTDIR
+		kind == syscall.S_IFLNK,                         // ELOOP
+		o.device, kind == syscall.S_IFSOCK, // ENXIO
+		op.need == plan.None, // access mode 3, for which Landlock has no right
+		creates && op.shared(s):
+		return letKernel
+	}
+	j, node := op.t.judgeObject(o, op.need)
+	switch {
+	case j == refused && !s.jumped:
+		return op.t.decline(op.on, o.name, node)
+	case j != brokered:
+		return letKernel
+	case kind == syscall.S_IFIFO:
+		return op.fifo(o)
+	}
+	return op.t.perform(removing, func() syscall.Errno {
+		fd, errno := sys.OpenAt(sys.AtCWD, sys.FDPath(o.fd), op.inner(), 0)
+		return op.hand(fd, errno)
+	})
+}
+
+// shared reports whether the object is somebody else's in a folder where
+// everybody may put things. With O_CREAT the kernel may refuse to open it
+// (fs.protected_regular, proc_sys_fs(5)), which it could not see where the
+// object is opened by its descriptor.
+func (op *opening) shared(s *spot) bool {
+	if s.folder == nil {
+		return false
+	}
+	dir, st := &s.folder.stat, &s.object.stat
+	return dir.Mode&syscall.S_ISVTX != 0 && st.Uid != dir.Uid && int(st.Uid) != syscall.Geteuid()
+}
+
+// temporary opens a file without a name (O_TMPFILE) in a folder.
+func (op *opening) temporary(s *spot) syscall.Errno {
+	o := s.object
+	if o == nil || op.need != plan.Write || op.flags&syscall.O_DIRECTORY == 0 || op.flags&syscall.O_CREAT != 0 ||
+		o.stat.Mode&syscall.S_IFMT != syscall.S_IFDIR {
+		return letKernel
+	}
+	switch j, node := op.t.judgeObject(o, plan.Write); j {
+	case refused:
+		return op.t.decline(op.on, o.name, node)
+	case native:
+		return letKernel
+	}
+	return op.t.perform(making, func() syscall.Errno {
+		fd, errno := sys.OpenAt(o.fd, ".", op.flags&^(syscall.O_CLOEXEC|syscall.O_NOFOLLOW), op.mode)
+		return op.hand(fd, errno)
+	})
+}
+
+// inner are the flags for opening by a pinned folder or object: how the name
+// is found is settled, and who inherits the descriptor is the caller's.
+func (op *opening) inner() int {
+	return op.flags&^(syscall.O_CREAT|syscall.O_EXCL|syscall.O_NOFOLLOW|syscall.O_CLOEXEC) | syscall.O_NOCTTY
+}
+
+// hand gives an opened file to the caller, and the number as the answer.
+func (op *opening) hand(fd int, errno syscall.Errno) syscall.Errno {
+	if errno != 0 {
+		return errno
+	}
+	defer func() { _ = syscall.Close(fd) }()
+	n, errno := sys.AddFD(op.t.b.listener, op.t.id, fd, op.flags&syscall.O_CLOEXEC)
+	op.t.value = int64(n)
+	return errno
+}

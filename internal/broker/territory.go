@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package broker
+
+import (
+	"strings"
+
+	"github.com/ambit-sandbox/ambit/internal/plan"
+)
+
+// Files says what the kernel decides by itself where a path tree has
+// exceptions: places with less than a folder above them grants.
+type Files struct {
+	// Native are the objects that have rules of their own in the command's
+	// Landlock ruleset, and the mode that the rules give. Those that count
+	// stand directly in a folder that has an exception somewhere below it.
+	// What is missing here is served by the broker, which is right everywhere
+	// and only slower.
+	Native map[Inode]plan.Mode
+}
+
+// Inode identifies an object on this host (stat(2), st_dev and st_ino). A
+// Landlock rule keeps its inode in memory, so that the number does not pass to
+// another object while the command runs (get_inode_object and ihold in
+// security/landlock/fs.c).
+type Inode struct{ Dev, Ino uint64 }
+
+// territory is the part of a path tree that Landlock rules can't express.
+type territory struct {
+	tree   *plan.Tree
+	native map[Inode]plan.Mode
+	// spine are the folders with an exception somewhere below them, and the
+	// least mode of these. They have no native rule for more.
+	spine map[string]plan.Mode
+	// pinned are the names that must go on meaning what they meant: the
+	// exceptions and every folder on the way to one. Each has the node that
+	// it is pinned for.
+	pinned map[string]*plan.Node
+	// denied are the objects that stood at the exceptions when the plan was
+	// made. They are known by other names too, if they have hard links.
+	denied map[Inode]*plan.Node
+	// identify returns what stands at a canonical name now, the zero Inode if
+	// nothing does.
+	identify func(string) Inode
+}
+
+func newTerritory(tree *plan.Tree, native map[Inode]plan.Mode, identify func(string) Inode) *territory {
+	t := &territory{
+		tree: tree, native: native, identify: identify,
+		spine: map[string]plan.Mode{}, pinned: map[string]*plan.Node{}, denied: map[Inode]*plan.Node{},
+	}
+	exceptions := tree.Exceptions()
+	for i := range exceptions {
+		t.except(&exceptions[i])
+	}
+	for i := range exceptions { // where one is on the way to another, it is itself
+		t.pinned[exceptions[i].Path] = &exceptions[i]
+	}
+	return t
+}
+
+func (t *territory) except(n *plan.Node) {
+	if n.Object.Exists {
+		t.denied[Inode{n.Object.Dev, n.Object.Ino}] = n
+	}
+	for p, ok := parentOfPath(n.Path); ok; p, ok = parentOfPath(p) {
+		if m := t.tree.Mode(p); m > n.Mode {
+			if least, found := t.spine[p]; !found || n.Mode < least {
+				t.spine[p] = n.Mode
+			}
+		}
+		if _, found := t.pinned[p]; !found {
+			t.pinned[p] = n
+		}
+	}
+}
+
+// judgement is who acts on a call.
+type judgement uint8
+
+const (
+	// refused: the tree does not grant it. The kernel, which was told of no
+	// rule for it either, gives the answer. The zero value.
+	refused judgement = iota
+	// native: the kernel was told of a rule.
+	native
+	// brokered: it is granted, and no rule says so.
+	brokered
+)
+
+// judge decides over an object that has, or gets, the canonical name p. The
+// node is the one of the tree that decided, or nil.
+func (t *territory) judge(p string, need plan.Mode) (judgement, *plan.Node) {
+	n := t.tree.Find(p)
+	if n == nil || n.Mode < need {
+		return refused, n
+	}
+	first, ok := t.belowSpine(p, need)
+	switch {
+	case !ok:
+		return native, n
+	case first == "":
+		return brokered, n
+	}
+	if m, found := t.native[t.identify(first)]; found && m >= need {
+		return native, n
+	}
+	return brokered, n
+}
+
+// belowSpine finds the nearest folder at or above p that has no native rule
+// for need because of an exception below it, and returns the name in that
+// folder which leads to p; empty if it is p itself. It is false where no such
+// folder is.
+func (t *territory) belowSpine(p string, need plan.Mode) (first string, ok bool) {
+	for ok = true; ok; p, ok = parentOfPath(p) {
+		if least, found := t.spine[p]; found && least < need {
+			return first, true
+		}
+		first = p
+	}
+	return "", false
+}
+
+// awaited reports whether p is a folder on the way to an exception, and not
+// one itself, in a writable place: it may be made, as a plain folder, if it is
+// missing.
+func (t *territory) awaited(p string) bool {
+	n := t.pinned[p]
+	return n != nil && n.Path != p && t.tree.Mode(p) == plan.Write
+}
+
+// parentOfPath returns the folder that holds a canonical path; the root has
+// none.
+func parentOfPath(p string) (string, bool) {
+	i := strings.LastIndexByte(p, '/')
+	switch {
+	case i < 0 || p == "/":
+		return "", false
+	case i == 0:
+		return "/", true
+	}
+	return p[:i], true
+}
+
+// join is the canonical path of a name in a folder.
+func join(dir, name string) string {
+	if dir == "/" {
+		return "/" + name
+	}
+	return dir + "/" + name
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package broker
+
+import (
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/ambit-sandbox/ambit/internal/plan"
+	"github.com/ambit-sandbox/ambit/internal/sys"
+)
+
+// letKernel, as the answer of a call that Landlock covers, lets the kernel
+// run the call. It is never a grant: it says that the broker won't do it, and
+// the kernel then decides by the rules that it was told, on what it finds by
+// itself. Whatever another thread changes meanwhile, it gets nothing that it
+// could not have without the broker. It is no errno of the kernel's.
+const letKernel = syscall.Errno(1 << 16)
+
+// decline records a refusal, which the kernel will speak out.
+func (t *task) decline(on target, object string, node *plan.Node) syscall.Errno {
+	_ = t.refuse(on.String(), object, node, syscall.EACCES)
+	return letKernel
+}
+
+// judgeName decides over making, removing or replacing the name of a spot.
+// The kernel has the word on names that are no place in a folder.
+func (t *task) judgeName(s *spot) (judgement, *plan.Node) {
+	p := s.path()
+	if p == "" {
+		return refused, nil
+	}
+	land := t.b.land
+	if n := land.pinned[p]; n != nil {
+		return refused, n
+	}
+	// Some file systems find a name that is written in another way.
+	if o := s.object; o != nil && o.place == named && o.name != p {
+		if n := land.pinned[o.name]; n != nil {
+			return refused, n
+		}
+		if n := land.tree.Find(o.name); n == nil || n.Mode < plan.Write {
+			return refused, n
+		}
+	}
+	return land.judge(p, plan.Write)
+}
+
+// judgeObject decides over the content of an object.
+func (t *task) judgeObject(o *object, need plan.Mode) (judgement, *plan.Node) {
+	if o.place != named && o.place != removed {
+		return native, nil // a pipe or the like, which Landlock leaves alone
+	}
+	if o.stat.Nlink > 1 { // it may be an exception under another name
+		if n := t.b.land.denied[Inode{uint64(o.stat.Dev), o.stat.Ino}]; n != nil && n.Mode < need {
+			return refused, n
+		}
+	}
+	return t.b.land.judge(o.name, need)
+}
+
+// atName performs a call that makes or removes a name in a folder. A refusal is
+// a denial only where there is something to make, or to remove: else the kernel
+// has another errno for it.
+func (t *task) atName(s *spot, purpose purpose, do func() syscall.Errno) syscall.Errno {
+	j, node := t.judgeName(s)
+	switch {
+	case j == brokered:
+		return t.perform(purpose, do)
+	case j == refused && s.path() != "" && (s.object == nil) == (purpose == making):
+		return t.decline(s.on, s.path(), node)
+	}
+	return letKernel
+}
+
+// purpose says what a call does to a name.
+type purpose uint8
+
+const (
+	removing purpose = iota
+	// making: an object appears, with the mode that the caller's umask leaves.
+	making
+)
+
+// perform makes a call, now that all is decided, if the caller still waits
+// for it.
+func (t *task) perform(p purpose, do func() syscall.Errno) syscall.Errno {
+	if p == making {
+		if errno := t.takeUmask(); errno != 0 {
+			return errno
+		}
+	}
+	if errno := t.alive(); errno != 0 {
+		return errno
+	}
+	return do()
+}
+
+// takeUmask gives the broker's thread the umask of the caller, so that the
+// kernel applies it as it would there: not where a folder has default
+// permissions (umask(2), acl(5)).
+func (t *task) takeUmask() syscall.Errno {
+	text, err := sys.ReadSmallFile("/proc/" + t.proc("status"))
+	if err != nil {
+		return errGone
+	}
+	_, after, found := strings.Cut(text, "\nUmask:\t")
+	line, _, _ := strings.Cut(after, "\n")
+	mask, err := strconv.ParseUint(line, 8, 9)
+	if !found || err != nil {
+		return letKernel
+	}
+	sys.SetThreadUmask(int(mask))
+	return 0
+}
