@@ -98,10 +98,7 @@ func (t *task) addName(fromDir int32, fromArg int, toDir int32, toArg int, how n
 	if from.slash && o.stat.Mode&syscall.S_IFMT != syscall.S_IFDIR {
 		return letKernel // ENOTDIR
 	}
-	a, nodeA := t.judgeObject(o, plan.Write)
-	if n := t.b.land.pinned[o.name]; n != nil {
-		a, nodeA = refused, n
-	}
+	a, nodeA := t.judgeSource(o)
 	b, nodeB := t.judgeName(to)
 	switch {
 	case a == refused:
@@ -112,4 +109,20 @@ func (t *task) addName(fromDir int32, fromArg int, toDir int32, toArg int, how n
 		return letKernel
 	}
 	return t.perform(removing, func() syscall.Errno { return sys.Link(o.fd, to.folder.fd, to.raw()) })
+}
+
+// judgeSource decides over linking an object that stands somewhere. Landlock
+// wants the rights of the folder that it stands in, too.
+func (t *task) judgeSource(o *object) (judgement, *plan.Node) {
+	land := t.b.land
+	if n := land.pinned[o.name]; n != nil {
+		return refused, n
+	}
+	j, node := t.judgeObject(o, plan.Write)
+	if folder, ok := parentOfPath(o.name); ok && j == native {
+		if up, _ := land.judge(folder, plan.Write); up == brokered {
+			j = brokered
+		}
+	}
+	return j, node
 }

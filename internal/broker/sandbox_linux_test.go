@@ -35,14 +35,15 @@ const (
 
 // roles are what a child does; each file of tests adds its own.
 var roles = map[string]func([]string) error{
-	"calls":   playCalls,
-	"attack":  playAttack,
-	"two":     playTwo,
-	"flood":   playFlood,
-	"loop":    playLoop,
-	"family":  playFamily,
-	"threads": playThreads,
-	"wait":    playWait,
+	"calls":    playCalls,
+	"attack":   playAttack,
+	"two":      playTwo,
+	"flood":    playFlood,
+	"loop":     playLoop,
+	"family":   playFamily,
+	"threads":  playThreads,
+	"wait":     playWait,
+	nestedRole: playNested,
 }
 
 func TestMain(m *testing.M) {

@@ -108,6 +108,23 @@ func (t *territory) judge(p string, need plan.Mode) (judgement, *plan.Node) {
 	return brokered, n
 }
 
+// judgeName decides over the name p itself: making it, removing it, putting
+// something else in its place. That changes the folder that it stands in, too,
+// and it is that folder's rule which counts to the kernel.
+func (t *territory) judgeName(p string) (judgement, *plan.Node) {
+	if n := t.pinned[p]; n != nil {
+		return refused, n
+	}
+	if n := t.tree.Find(p); n == nil || n.Mode < plan.Write {
+		return refused, n
+	}
+	folder, ok := parentOfPath(p)
+	if !ok {
+		return refused, nil
+	}
+	return t.judge(folder, plan.Write)
+}
+
 // belowSpine finds the nearest folder at or above p that has no native rule
 // for need because of an exception below it, and returns the name in that
 // folder which leads to p; empty if it is p itself. It is false where no such

@@ -31,20 +31,13 @@ func (t *task) judgeName(s *spot) (judgement, *plan.Node) {
 	if p == "" {
 		return refused, nil
 	}
-	land := t.b.land
-	if n := land.pinned[p]; n != nil {
-		return refused, n
-	}
 	// Some file systems find a name that is written in another way.
 	if o := s.object; o != nil && o.place == named && o.name != p {
-		if n := land.pinned[o.name]; n != nil {
-			return refused, n
-		}
-		if n := land.tree.Find(o.name); n == nil || n.Mode < plan.Write {
+		if j, n := t.b.land.judgeName(o.name); j == refused {
 			return refused, n
 		}
 	}
-	return land.judge(p, plan.Write)
+	return t.b.land.judgeName(p)
 }
 
 // judgeObject decides over the content of an object.
