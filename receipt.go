@@ -46,6 +46,8 @@ type Receipt struct {
 	// them.
 	Denials        []denial.Denial `json:"denials,omitempty"`
 	DenialsDropped int             `json:"denials_dropped,omitempty"`
+	// TmpLeft says why the private temporary folder could not be removed.
+	TmpLeft string `json:"tmp_left,omitempty"`
 	// BrokerFault tells of a fault of the broker itself. The calls that it
 	// concerned were refused.
 	BrokerFault string `json:"broker_fault,omitempty"`
@@ -76,6 +78,9 @@ type Outcome struct {
 	Executed bool `json:"executed"`
 	// ExecError says why not.
 	ExecError string `json:"exec_error,omitempty"`
+	// Lost: the launcher was killed while the command ran, and the command
+	// with it. ExitCode is then 137.
+	Lost bool `json:"lost,omitempty"`
 	// Left: the kernel held processes of the tree against SIGKILL.
 	Left bool `json:"left,omitempty"`
 	// Stdout and Stderr count bytes, if the output went through the

@@ -42,6 +42,11 @@ func outcomeOf(res *launch.Result) *Outcome {
 	return o
 }
 
+// lost is the outcome of a run whose launcher was killed.
+func (o *Outcome) lost() {
+	o.Lost, o.Signal, o.ExitCode = true, int(syscall.SIGKILL), 128+int(syscall.SIGKILL)
+}
+
 // execFailure tells a command that is not there from one that can't be
 // executed. ENOENT of a file that exists is about its interpreter or loader
 // (execve(2), ERRORS).

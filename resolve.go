@@ -53,12 +53,15 @@ func checkHome(r *policy.Resolved, homes ...string) error {
 			continue
 		}
 		dir := canonical(rule.Path)
+		if dir == "/" {
+			homes = append(homes, "/")
+		}
 		for _, home := range homes {
-			if home == "" || home == "/" || !strings.HasPrefix(home+"/", strings.TrimSuffix(dir, "/")+"/") {
+			if home == "" || home == "/" && dir != "/" || !strings.HasPrefix(home+"/", strings.TrimSuffix(dir, "/")+"/") {
 				continue
 			}
 			return &policy.Error{Name: rule.Origin, Field: "work_dir",
-				Msg:  fmt.Sprintf("the policy would make all of the home %q writable", home),
+				Msg:  fmt.Sprintf("the policy would make all of %q writable, which is a home or holds one", dir),
 				Hint: `start from a project's folder, or extend "system" and list the paths to open`}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"syscall"
 	"time"
 
 	"github.com/ambit-sandbox/ambit/internal/backend"
@@ -62,7 +63,7 @@ type runner struct {
 	guard    *launch.Guard
 	launcher *launch.Launcher
 	redactor *Redactor
-	tmp      string
+	tmp      *os.File // the private temporary folder, or nil
 	res      *launch.Result
 	stdin    *os.File
 	stdout   *launch.Output
@@ -110,7 +111,7 @@ func (r *runner) prepare() (err error) {
 	if err := r.makeTmp(); err != nil {
 		return setupError("landlock", err)
 	}
-	if r.plan, err = plan.Compile(r.resolved, r.tmp, hostpath.New()); err != nil {
+	if r.plan, err = plan.Compile(r.resolved, r.resolved.TmpDir, hostpath.New()); err != nil {
 		return setupError("", err)
 	}
 	r.receipt.plan(r.plan)
@@ -136,8 +137,18 @@ func (r *runner) startLauncher() (err error) {
 	if r.guard, err = launch.NewGuard(r.facts.Rights); err != nil {
 		return err
 	}
-	r.launcher, err = launch.Start(r.guard)
-	return err
+	if r.launcher, err = launch.Start(r.guard); err != nil || !r.cmd.Exclusive {
+		return err
+	}
+	// A command that makes itself the terminal's foreground group must not
+	// stop this process, which keeps its time, when it writes to the
+	// terminal. The launcher was started before and hands the default on.
+	for _, s := range []syscall.Signal{syscall.SIGTTOU, syscall.SIGTTIN} {
+		if err := sys.IgnoreSignal(s); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // launch starts the command and follows it to its end.
@@ -155,16 +166,23 @@ func (r *runner) launch(ctx context.Context) error {
 		return nil // notFound has set the outcome
 	}
 	b := r.serveBroker(req)
-	if err := r.adopt(); err != nil {
+	adopter, err := r.adopt()
+	if err != nil {
 		return err
 	}
 	r.res, err = r.launcher.Run(ctx, req)
 	b.stop(r.receipt)
-	r.killAdopted()
+	if r.res != nil && r.res.Killed && adopter != nil {
+		r.res.Left = adopter.Kill(adoptedTime) != nil
+	}
 	if r.res != nil {
 		r.receipt.launched(r.res, req.Stdout, req.Stderr)
 	}
-	if err != nil && ctx.Err() != nil && r.receipt.Outcome != nil {
+	switch {
+	case errors.Is(err, launch.ErrLost):
+		r.receipt.Outcome.lost()
+		return err
+	case err != nil && ctx.Err() != nil && r.receipt.Outcome != nil:
 		r.receipt.Outcome.Cancelled = true
 		return err
 	}
@@ -188,11 +206,11 @@ func (r *runner) request(environ []string) (*launch.Request, error) {
 	}
 	req := &launch.Request{
 		Spec: &child.Spec{
-			Files: files, Argv: r.cmd.Argv, Env: environ, Tmp: r.tmp, Limits: limits,
+			Files: files, Argv: r.cmd.Argv, Env: environ, Tmp: r.resolved.TmpDir, Limits: limits,
 			RestrictFlags: r.confined.RestrictFlags,
 			Filter:        r.confined.Filter, FilterFlags: r.confined.FilterFlags,
 		},
-		WorkDir: dir, Ruleset: r.confined.Ruleset,
+		WorkDir: dir, Ruleset: r.confined.Ruleset, Tmp: r.tmp,
 		Stdin: r.stdin, Stdout: r.stdout, Stderr: r.stderr,
 		Signals: r.cmd.Signals,
 	}
@@ -214,21 +232,16 @@ func (r *runner) openWorkDir() (*os.File, error) {
 
 // adopt makes this process the next one that the command's processes fall to,
 // should the launcher be killed.
-func (r *runner) adopt() error {
+func (r *runner) adopt() (*launch.Adopter, error) {
 	if !r.cmd.Exclusive {
-		return nil
+		return nil, nil
 	}
-	return setupError(r.choice.Backend.Name(), launch.Adopt())
+	a, err := launch.Adopt()
+	return a, setupError(r.choice.Backend.Name(), err)
 }
 
 // adoptedTime bounds the wait for processes that a killed launcher left.
 const adoptedTime = 10 * time.Second
-
-func (r *runner) killAdopted() {
-	if r.cmd.Exclusive && launch.KillAdopted(adoptedTime) != nil && r.res != nil {
-		r.res.Left = true
-	}
-}
 
 func (r *runner) notFound(found bool) {
 	o := &Outcome{ExitCode: ExitNotFound, ExecError: "cannot find the command " + r.cmd.Argv[0] + " in PATH"}
@@ -250,6 +263,7 @@ func (r *runner) result(err error) (*Result, error) {
 	if err != nil {
 		r.receipt.Code, r.receipt.Error = CodeOf(err), err.Error()
 	}
+	r.removeTmp()
 	r.receipt.redact(r.redactor)
 	return res, err
 }
@@ -262,8 +276,5 @@ func (r *runner) close() {
 	}
 	for _, f := range r.files {
 		_ = f.Close()
-	}
-	if r.tmp != "" {
-		_ = child.RemoveTmp(r.tmp) // the launcher has; this is for when it did not run
 	}
 }

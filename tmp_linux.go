@@ -9,6 +9,7 @@ import (
 	"path"
 	"syscall"
 
+	"github.com/ambit-sandbox/ambit/internal/child"
 	"github.com/ambit-sandbox/ambit/internal/sys"
 )
 
@@ -35,10 +36,26 @@ func (r *runner) makeTmp() error {
 	if err != nil {
 		return fmt.Errorf("cannot make the private temporary folder: %w", err)
 	}
-	// A umask that takes the owner's own rights away must not make it unusable.
-	if err := os.Chmod(r.resolved.TmpDir, 0o700); err != nil {
-		return err
+	// It is known by a descriptor from now on: its name may lie where the
+	// command can write.
+	fd, err := syscall.Open(r.resolved.TmpDir, syscall.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return fmt.Errorf("cannot open the private temporary folder: %w", err)
 	}
-	r.tmp = r.resolved.TmpDir
-	return nil
+	r.tmp = os.NewFile(uintptr(fd), r.resolved.TmpDir)
+	// A umask that takes the owner's own rights away must not make it unusable.
+	return r.tmp.Chmod(0o700)
+}
+
+// removeTmp removes the folder, if the launcher did not run or could not.
+func (r *runner) removeTmp() {
+	r.launcher.Abort()
+	if r.tmp == nil {
+		return
+	}
+	if err := child.RemoveTmp(r.tmp, r.tmp.Name()); err != nil {
+		r.receipt.TmpLeft = err.Error()
+	}
+	_ = r.tmp.Close()
+	r.tmp = nil
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // Files are the descriptors that go to the launcher, by their numbers; -1 is
-// none, which only Guard and Go may be.
+// none, which only the last three may be.
 type Files struct {
 	// Spec is the sealed memory file with the [Spec].
 	Spec int
@@ -21,6 +21,8 @@ type Files struct {
 	Guard int
 	// Go is the pipe at which a command with a broker waits.
 	Go int
+	// Tmp is the run's private temporary folder.
+	Tmp int
 }
 
 // Launch sends the launcher what it is to launch.
@@ -37,7 +39,7 @@ func Launch(control int, f Files) error {
 }
 
 func (f *Files) list() []*int {
-	return []*int{&f.Spec, &f.WorkDir, &f.Ruleset, &f.Stdin, &f.Stdout, &f.Stderr, &f.Guard, &f.Go}
+	return []*int{&f.Spec, &f.WorkDir, &f.Ruleset, &f.Stdin, &f.Stdout, &f.Stderr, &f.Guard, &f.Go, &f.Tmp}
 }
 
 // required are the first of the list.

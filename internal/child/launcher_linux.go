@@ -141,8 +141,13 @@ func (l *launcher) prepare() error {
 	if err := sys.BecomeSubreaper(); err != nil {
 		return &StepError{"become the subreaper", "", err}
 	}
+	sys.ParkThreads(spareThreads)
 	return nil
 }
+
+// spareThreads are those for waiting, for listening and for the timers, while
+// the command may have used up all that the system has.
+const spareThreads = 4
 
 func (l *launcher) run() error {
 	if err := l.enterGuardDomain(); err != nil {
@@ -236,8 +241,10 @@ func (l *launcher) signal(s syscall.Signal) {
 	}
 }
 
+// removeTmp leaves it to the supervisor to say that it failed; the supervisor
+// tries again.
 func (l *launcher) removeTmp() {
-	if l.spec != nil && l.spec.Tmp != "" {
-		_ = RemoveTmp(l.spec.Tmp)
+	if l.spec != nil && l.files.Tmp >= 0 {
+		_ = RemoveTmp(os.NewFile(uintptr(l.files.Tmp), l.spec.Tmp), l.spec.Tmp)
 	}
 }

@@ -99,15 +99,30 @@ func (p *program) addFilter(s *Spec, f Files) {
 }
 
 // inheritedLimits gives the command the caller's limit of open files back,
-// and none of memory dumps: the kernel writes those wherever core_pattern
-// says, outside of any policy (core(5)).
+// and no memory dumps: the kernel writes those wherever core_pattern says,
+// or hands them, secrets and all, to a program that it starts there, outside
+// of any policy (core(5)). A limit of 0 does not stop the latter; 1 does
+// ("RLIMIT_CORE is set to 1, aborting core", fs/coredump.c), and is below the
+// smallest file.
+//
+// The command may have fewer processes than the caller by a reserve: when it
+// has used up its own, the supervisor and the launcher can still start the
+// threads that they end it with.
 func inheritedLimits() []Rlimit {
-	limits := []Rlimit{{Resource: syscall.RLIMIT_CORE}}
+	limits := []Rlimit{{Resource: syscall.RLIMIT_CORE, Soft: 1, Hard: 1}}
+	var now syscall.Rlimit
+	if syscall.Getrlimit(sys.RlimitNproc, &now) == nil && now.Cur < 1<<40 {
+		soft := max(now.Cur, threadReserve+1) - threadReserve
+		limits = append(limits, Rlimit{sys.RlimitNproc, soft, soft})
+	}
 	if soft, hard, ok := softlimit.Nofile(); ok {
 		limits = append(limits, Rlimit{syscall.RLIMIT_NOFILE, soft, hard})
 	}
 	return limits
 }
+
+// threadReserve is how many threads the two may need at most in the end.
+const threadReserve = 24
 
 // failure turns what the forked child reported into a message.
 func (p *program) failure(f sys.StepFailure) message {

@@ -78,7 +78,10 @@ func (l *launcher) reap(started bool) {
 			if !ok {
 				return
 			}
-			if c.pid == l.pid {
+			if c.ws.Stopped() {
+				// It made us its tracer (PTRACE_TRACEME); this is the thread.
+				sys.Detach(c.pid, c.ws)
+			} else if c.pid == l.pid {
 				l.commandEnded(c.ws, started)
 				begin()
 			} else if sweep != nil {

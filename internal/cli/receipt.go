@@ -48,5 +48,19 @@ func writeReceipt(f *os.File, res *ambit.Result) error {
 	if err != nil {
 		return fmt.Errorf("cannot write the receipt: %w", err)
 	}
+	return stillThere(f)
+}
+
+// stillThere makes sure that who reads the receipt by its name reads ours: a
+// command that may write there can put another file in its place.
+func stillThere(f *os.File) error {
+	ours, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	named, err := os.Lstat(f.Name())
+	if err != nil || !os.SameFile(ours, named) {
+		return fmt.Errorf("the command replaced the receipt %s: what stands there is not ambit's; keep it outside of what the command can write", f.Name())
+	}
 	return nil
 }

@@ -64,6 +64,9 @@ func (a *App) run(args []string) int {
 
 // report says on stderr what the command itself could not.
 func (a *App) report(res *ambit.Result, err error) {
+	if res.Receipt.TmpLeft != "" {
+		a.complain("the private temporary folder is left behind: " + res.Receipt.TmpLeft)
+	}
 	if err != nil {
 		a.complain(res.Redactor.Redact(err.Error()))
 		a.nextStep(err)

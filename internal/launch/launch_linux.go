@@ -22,6 +22,9 @@ type Request struct {
 	Spec *child.Spec
 	// WorkDir is an open folder, Ruleset the command's Landlock ruleset.
 	WorkDir, Ruleset *os.File
+	// Tmp is the private temporary folder, which the launcher removes; or
+	// nil.
+	Tmp *os.File
 	// Stdin goes to the command as it is.
 	Stdin *os.File
 	// Stdout and Stderr say where output goes.
@@ -49,13 +52,20 @@ type Result struct {
 	// Left: processes of the tree were still there when the launcher gave
 	// up (only the kernel itself can hold one against SIGKILL).
 	Left bool
+	// Killed: the launcher itself was, so that its orphans fell to the next
+	// subreaper above it.
+	Killed bool
 	// Setup is the time until the command was executed, Run from there to
 	// its end, Sweep from there until nothing was left.
 	Setup, Run, Sweep time.Duration
 }
 
-// errLauncher: the launcher ended without saying how the command did.
-var errLauncher = errors.New("the launcher ended unexpectedly; whatever had been started was killed")
+// errLauncher: the launcher ended before the command was executed.
+var errLauncher = errors.New("the launcher ended unexpectedly")
+
+// ErrLost: the launcher was killed while the command ran, so how the command
+// would have ended is not known. It was killed with it.
+var ErrLost = errors.New("the launcher was killed while the command ran; the command was killed with it")
 
 // Run launches the command and waits until nothing of it is left. A step of
 // the set-up that failed is a *child.StepError: then nothing has run. When
@@ -79,7 +89,7 @@ func (l *Launcher) Run(ctx context.Context, req *Request) (*Result, error) {
 		err = &child.StepError{Step: "launcher", Err: errLauncher}
 	}
 	if err == nil && r.res.Started && !r.ended && !r.res.TimedOut {
-		err = &child.StepError{Step: "launcher", Err: errLauncher}
+		err = ErrLost
 	}
 	return &r.res, err
 }
@@ -126,7 +136,10 @@ func (r *run) launch(guard *Guard) error {
 	files := child.Files{
 		Spec: int(spec.Fd()), WorkDir: int(r.req.WorkDir.Fd()), Ruleset: int(r.req.Ruleset.Fd()),
 		Stdin: int(r.req.Stdin.Fd()), Stdout: int(stdout.Fd()), Stderr: int(stderr.Fd()),
-		Guard: guard.pass(), Go: -1,
+		Guard: guard.pass(), Go: -1, Tmp: -1,
+	}
+	if r.req.Tmp != nil {
+		files.Tmp = int(r.req.Tmp.Fd())
 	}
 	if awaits != nil {
 		defer func() { _ = awaits.Close() }()
@@ -244,7 +257,7 @@ func (r *run) serve(fd int) {
 
 // finish waits for the launcher and for the output it may have left behind.
 func (r *run) finish() {
-	sys.WaitFor(r.pid)
+	r.res.Killed = sys.WaitFor(r.pid).Signaled()
 	_ = r.control.Close()
 	if r.ready != nil {
 		_ = r.ready.Close()
@@ -256,22 +269,37 @@ func (r *run) finish() {
 	r.req.Stderr.drain()
 }
 
-// Adopt makes this process the one that the command's processes fall to if
-// the launcher is killed. Only a process without children of its own may call
-// it, and [KillAdopted] after the run.
-func Adopt() error { return sys.BecomeSubreaper() }
+// Adopter is a process that takes over what a killed launcher leaves.
+type Adopter struct{ own map[int]bool }
 
-// KillAdopted ends every child of this process, and theirs, for at most the
-// given time. It is for a launcher that was killed; after any other one there
-// is no child, which one call finds out.
-func KillAdopted(limit time.Duration) error {
-	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(time.Millisecond) {
-		left, err := sys.ReapAny()
-		if err != nil || !left {
-			return err
-		}
+// Adopt makes this process the one that the command's processes fall to if
+// the launcher is killed. It has no children yet but those that it got with
+// its own execution ("exec ambit" in a shell with jobs), which are spared.
+func Adopt() (*Adopter, error) {
+	a := &Adopter{own: map[int]bool{}}
+	if sys.HasChildren() {
 		for _, pid := range child.Children(os.Getpid()) {
+			a.own[pid] = true
+		}
+	}
+	return a, sys.BecomeSubreaper()
+}
+
+// Kill ends every child of this process, and theirs, for at most the given
+// time. It is for a launcher that was killed.
+func (a *Adopter) Kill(limit time.Duration) error {
+	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		left := 0
+		for _, pid := range child.Children(os.Getpid()) {
+			if a.own[pid] {
+				continue
+			}
+			left++
 			_ = sys.Kill(pid, syscall.SIGKILL)
+			_, _ = syscall.Wait4(pid, nil, syscall.WNOHANG|syscall.WALL, nil)
+		}
+		if left == 0 {
+			return nil
 		}
 	}
 	return fmt.Errorf("cannot end all processes that the command left within %v", limit)

@@ -4,6 +4,8 @@ package sys
 
 import (
 	"os"
+	"runtime"
+	"sync"
 	"syscall"
 	"unsafe"
 
@@ -187,30 +189,58 @@ func NoNewPrivs() (bool, error) {
 	return v == 1, os.NewSyscallError("prctl(PR_GET_NO_NEW_PRIVS)", err)
 }
 
-// WaitFor waits for one child and drops its status.
-func WaitFor(pid int) {
+// WaitFor waits for one child and returns its status.
+func WaitFor(pid int) syscall.WaitStatus {
+	var ws syscall.WaitStatus
 	for {
-		if _, err := syscall.Wait4(pid, nil, syscall.WALL, nil); err != syscall.EINTR {
-			return
+		if _, err := syscall.Wait4(pid, &ws, syscall.WALL, nil); err != syscall.EINTR {
+			return ws
 		}
 	}
 }
 
-// ReapAny reaps every child of this process that has ended, and reports
-// whether there are others.
-func ReapAny() (bool, error) {
+// HasChildren reports whether this process has a child, ended or not. It
+// reaps none.
+func HasChildren() bool {
 	for {
-		pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG|syscall.WALL, nil)
-		switch {
-		case err == syscall.ECHILD:
-			return false, nil
-		case err == syscall.EINTR || pid > 0:
-		case err != nil:
-			return false, os.NewSyscallError("wait4", err)
-		default:
-			return true, nil
+		err := unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT|unix.WALL, nil)
+		if err != unix.EINTR {
+			return err == nil
 		}
 	}
+}
+
+// Detach lets a child go on that has stopped for the calling thread as its
+// tracer, with the signal that stopped it, and traces it no more. The trap
+// after an exec is no signal of its own (ptrace(2), PTRACE_TRACEME).
+func Detach(pid int, ws syscall.WaitStatus) {
+	s := ws.StopSignal()
+	if s == syscall.SIGTRAP {
+		s = 0
+	}
+	_, _, _ = syscall.RawSyscall6(syscall.SYS_PTRACE, unix.PTRACE_DETACH, uintptr(pid), 0, uintptr(s), 0, 0)
+}
+
+// ParkThreads makes the Go runtime have n threads to spare, so that it need
+// not start any when the system's limit of them has been reached: it ends the
+// process then (runtime.newosproc).
+func ParkThreads(n int) {
+	var ready, done sync.WaitGroup
+	release := make(chan struct{})
+	for range n {
+		ready.Add(1)
+		done.Add(1)
+		go func() {
+			defer done.Done()
+			runtime.LockOSThread() // each on a thread of its own
+			ready.Done()
+			<-release
+			runtime.UnlockOSThread()
+		}()
+	}
+	ready.Wait()
+	close(release)
+	done.Wait()
 }
 
 // IgnoreSignal sets a signal to SIG_IGN behind the Go runtime's back, which
