@@ -11,6 +11,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/ambit-sandbox/ambit/internal/broker"
 	"github.com/ambit-sandbox/ambit/internal/plan"
 	"github.com/ambit-sandbox/ambit/internal/probe"
 )
@@ -42,6 +43,9 @@ type Confinement struct {
 	// Brokered says that the filter has a listener, which the supervisor
 	// must serve.
 	Brokered bool
+	// Files is what the broker must know to decide over files, where the
+	// plan has places with less than the folder around them; nil elsewhere.
+	Files *broker.Files
 }
 
 // Close closes the descriptors.

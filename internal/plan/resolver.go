@@ -18,6 +18,8 @@ type Object struct {
 	// Dir says that it is a folder; what is neither folder nor regular file
 	// (a device, a socket, a FIFO) has Special set.
 	Dir, Special bool
+	// Linked says that it is a regular file with other names.
+	Linked bool
 	// Dev and Ino identify the inode, so that a later look at the same name
 	// can tell whether it is still the same object.
 	Dev, Ino uint64

@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"github.com/ambit-sandbox/ambit/internal/backend"
+	"github.com/ambit-sandbox/ambit/internal/broker"
 	"github.com/ambit-sandbox/ambit/internal/plan"
 	"github.com/ambit-sandbox/ambit/internal/plan/hostpath"
 	"github.com/ambit-sandbox/ambit/internal/probe"
@@ -36,8 +37,12 @@ func (Backend) Confine(p *plan.Plan, f *probe.Facts, streams []*os.File) (*backe
 }
 
 func (m *mechanisms) confine(p *plan.Plan, c *backend.Confinement) (err error) {
-	if c.Ruleset, _, err = m.ruleset(p); err != nil {
+	var native map[broker.Inode]plan.Mode
+	if c.Ruleset, native, err = m.ruleset(p); err != nil {
 		return err
+	}
+	if m.filter.Files != seccomp.FilesNative {
+		c.Files = &broker.Files{Native: native}
 	}
 	// The kernel's audit is to name denials after the exec too: without the
 	// flag a sandboxed command's denials leave no record.
@@ -72,7 +77,7 @@ func (m *mechanisms) handled(p *plan.Plan) sys.Ruleset {
 // ruleset makes the command's ruleset. There is one only: of two stacked ones
 // each must allow a rename between folders, and a ruleset that handles no
 // file rights denies it all the same (landlock(7), LANDLOCK_ACCESS_FS_REFER).
-func (m *mechanisms) ruleset(p *plan.Plan) (*os.File, map[inode]plan.Mode, error) {
+func (m *mechanisms) ruleset(p *plan.Plan) (*os.File, map[broker.Inode]plan.Mode, error) {
 	host := hostpath.New()
 	grants, native, err := lower(p.Tree, m.access, host.List)
 	if err != nil {
@@ -86,7 +91,7 @@ func (m *mechanisms) ruleset(p *plan.Plan) (*os.File, map[inode]plan.Mode, error
 	for _, g := range grants {
 		err := m.allow(fd, host, g)
 		if g.listed && err != nil && vanished(err) {
-			delete(native, inode{g.object.Dev, g.object.Ino})
+			delete(native, broker.Inode{Dev: g.object.Dev, Ino: g.object.Ino})
 			continue
 		}
 		if err != nil {

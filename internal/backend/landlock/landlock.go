@@ -67,10 +67,28 @@ func derive(p *plan.Plan, f *probe.Facts) mechanisms {
 	if m.rights.FS&probe.FSTruncate != 0 || p.Accept[string(plan.FilesTruncate)] {
 		m.filter.PathTruncate = seccomp.Allow
 	}
+	m.filter.Files = m.filesOf(p)
 	if p.Accept[string(plan.ProcessIPC)] {
 		m.filter.SharedIPC = seccomp.Allow
 	}
 	return m
+}
+
+// filesOf says which calls on files go to the broker: none, where every place
+// has at least what the folder around it has. What the broker leaves to the
+// kernel Landlock must cover, truncation too.
+func (m *mechanisms) filesOf(p *plan.Plan) seccomp.Files {
+	files := seccomp.FilesNative
+	if !m.broker || m.rights.FS&probe.FSTruncate == 0 {
+		return files
+	}
+	for _, e := range p.Tree.Exceptions() {
+		if e.Mode == plan.None {
+			return seccomp.FilesAll
+		}
+		files = seccomp.FilesWrites
+	}
+	return files
 }
 
 // brokered hands a call to the broker. Where there is none, the call is
@@ -97,5 +115,5 @@ func brokerBlocker(f *probe.Facts) string {
 
 // notifies reports whether the filter hands any call on.
 func (m *mechanisms) notifies() bool {
-	return m.filter.Metadata == seccomp.Notify || m.filter.UnixConnect == seccomp.Notify
+	return m.filter.Metadata == seccomp.Notify || m.filter.UnixConnect == seccomp.Notify || m.filter.Files != seccomp.FilesNative
 }

@@ -5,6 +5,7 @@ package landlock
 import (
 	"path"
 
+	"github.com/ambit-sandbox/ambit/internal/broker"
 	"github.com/ambit-sandbox/ambit/internal/plan"
 	"github.com/ambit-sandbox/ambit/internal/probe"
 )
@@ -34,15 +35,13 @@ type lowering struct {
 	lacks  map[string]probe.FS
 	grants []grant
 	// native are the objects that have rules, with the mode that those give.
-	native map[inode]plan.Mode
+	native map[broker.Inode]plan.Mode
 }
-
-type inode struct{ dev, ino uint64 }
 
 // lower returns the rules for a tree, and the objects in spine folders that
 // have some.
-func lower(t *plan.Tree, rights func(plan.Mode) probe.FS, list children) ([]grant, map[inode]plan.Mode, error) {
-	l := &lowering{rights: rights, list: list, tree: t, lacks: map[string]probe.FS{}, native: map[inode]plan.Mode{}}
+func lower(t *plan.Tree, rights func(plan.Mode) probe.FS, list children) ([]grant, map[broker.Inode]plan.Mode, error) {
+	l := &lowering{rights: rights, list: list, tree: t, lacks: map[string]probe.FS{}, native: map[broker.Inode]plan.Mode{}}
 	for _, e := range t.Exceptions() {
 		lacked := rights(plan.Write) &^ rights(e.Mode)
 		for p := path.Dir(e.Path); ; p = path.Dir(p) {
@@ -88,11 +87,13 @@ func (l *lowering) child(c plan.Object, rights probe.FS) error {
 	if n := l.tree.Find(c.Path); n != nil && n.Path == c.Path {
 		rights &= l.rights(n.Mode)
 	}
-	if rights == 0 {
+	// A rule sticks to the inode. One on a file with several names would
+	// hold under all of them, an exception's name among them.
+	if rights == 0 || c.Linked {
 		return nil
 	}
 	if l.lacks[c.Path]&rights == 0 {
-		l.native[inode{c.Dev, c.Ino}] = l.tree.Mode(c.Path)
+		l.native[broker.Inode{Dev: c.Dev, Ino: c.Ino}] = l.tree.Mode(c.Path)
 	}
 	return l.beneath(grant{c, rights, true})
 }

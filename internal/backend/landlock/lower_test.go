@@ -109,7 +109,7 @@ func TestLower(t *testing.T) {
 			}
 			var names []string
 			for i := range native {
-				names = append(names, strings.TrimSuffix(project[i.ino-1], "/"))
+				names = append(names, strings.TrimSuffix(project[i.Ino-1], "/"))
 			}
 			sort.Strings(names)
 			if d := cmp.Diff(c.native, names); d != "" {
