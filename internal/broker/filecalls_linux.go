@@ -18,7 +18,7 @@ func commonFileCalls() map[int32]call {
 		syscall.SYS_LINKAT:    {"linkat", linkat},
 		syscall.SYS_UNLINKAT:  {"unlinkat", unlinkat},
 		syscall.SYS_RENAMEAT:  {"renameat", renameat},
-		nrRenameat2:          {"renameat2", renameat2},
+		nrRenameat2:           {"renameat2", renameat2},
 		syscall.SYS_BIND:      {"bind", bind},
 	}
 }

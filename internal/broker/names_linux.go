@@ -34,11 +34,16 @@ func (t *task) makeFolder(dir int32, arg int) syscall.Errno {
 func mknod(t *task) syscall.Errno   { return t.makeNode(sys.AtCWD, 0) }
 func mknodat(t *task) syscall.Errno { return t.makeNode(t.reg(0), 1) }
 
-// makeNode leaves devices to the kernel: the command has not the capability.
+// makeNode leaves it to the kernel to refuse a kind that can't be made so.
+// Devices it refuses by itself: that must not hang on the broker's lack of
+// capabilities alone.
 func (t *task) makeNode(dir int32, arg int) syscall.Errno {
 	mode := uint32(uint16(t.args[arg+1]))
+	device := false
 	switch mode & syscall.S_IFMT {
 	case 0, syscall.S_IFREG, syscall.S_IFIFO, syscall.S_IFSOCK:
+	case syscall.S_IFCHR, syscall.S_IFBLK:
+		device = true
 	default:
 		return letKernel
 	}
@@ -47,7 +52,15 @@ func (t *task) makeNode(dir int32, arg int) syscall.Errno {
 		return errno
 	}
 	defer s.close()
-	return t.atName(s, making, func() syscall.Errno { return sys.MakeNode(s.folder.fd, s.raw(), mode) })
+	return t.atName(s, making, func() syscall.Errno {
+		switch {
+		case device && (s.object != nil || s.slash):
+			return letKernel // EEXIST, ENOENT
+		case device:
+			return syscall.EPERM
+		}
+		return sys.MakeNode(s.folder.fd, s.raw(), mode)
+	})
 }
 
 func symlink(t *task) syscall.Errno   { return t.makeLink(sys.AtCWD, 1) }

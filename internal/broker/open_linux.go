@@ -29,8 +29,11 @@ type opening struct {
 }
 
 func (t *task) open(dir int32, arg, flags int, mode uint32) syscall.Errno {
-	if flags&sys.OpenPathOnly != 0 {
-		return letKernel // Landlock has no right for it
+	switch {
+	case flags&sys.OpenPathOnly != 0: // Landlock has no right for it
+		return letKernel
+	case flags&syscall.O_CREAT != 0 && flags&syscall.O_DIRECTORY != 0: // EINVAL since Linux 6.4
+		return letKernel
 	}
 	op := &opening{t: t, flags: flags, mode: mode & 0o7777}
 	switch access := flags & syscall.O_ACCMODE; {
@@ -96,7 +99,7 @@ func (op *opening) existing(s *spot) syscall.Errno {
 		creates && (s.slash || kind == syscall.S_IFDIR), // EISDIR
 		s.slash && kind != syscall.S_IFDIR,              // ENOTDIR
 		kind == syscall.S_IFLNK,                         // ELOOP
-		o.device, kind == syscall.S_IFSOCK, // ENXIO
+		o.device,
 		op.need == plan.None, // access mode 3, for which Landlock has no right
 		creates && op.shared(s):
 		return letKernel
