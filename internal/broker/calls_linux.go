@@ -2,7 +2,11 @@
 
 package broker
 
-import "syscall"
+import (
+	"syscall"
+
+	"github.com/ambit-sandbox/ambit/internal/sys"
+)
 
 // call is a row of the table: a system call that the broker serves.
 type call struct {
@@ -15,7 +19,7 @@ const sysFchmodat2 = 452
 
 // commonCalls are those that every architecture has.
 func commonCalls() map[int32]call {
-	return map[int32]call{
+	t := map[int32]call{
 		syscall.SYS_FCHMOD:   {"fchmod", fchmod},
 		syscall.SYS_FCHMODAT: {"fchmodat", fchmodat},
 		sysFchmodat2:         {"fchmodat2", fchmodat2},
@@ -34,4 +38,8 @@ func commonCalls() map[int32]call {
 
 		syscall.SYS_CONNECT: {"connect", connect},
 	}
+	if !sys.HasFchmodat2() {
+		delete(t, sysFchmodat2) // ENOSYS, as without us
+	}
+	return t
 }

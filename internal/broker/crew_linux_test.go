@@ -135,7 +135,7 @@ func playFlood(args []string) error {
 // that stay.
 func TestFlood(t *testing.T) {
 	f := makeFolders(t)
-	const threads, calls = 40, 250
+	const threads, calls = 40, 60
 	before := descriptors(t)
 	s, b := startBrokered(t, f.options(t), "flood", nil, strings.TrimSuffix(f.w, "/w"), strconv.Itoa(threads), strconv.Itoa(calls))
 	s.says(t, "wrong 0")

@@ -45,18 +45,26 @@ func TestSameAsNative(t *testing.T) {
 		w.furnish(t)
 		twins[i] = w
 	}
+	defer openAll(t, native, brokered)
 	rng := rand.New(rand.NewPCG(seed, 1))
 	failures, successes := 0, 0
-	for i := range 5000 {
-		if i%100 == 0 {
+	ordered := kernelIs(t, 6, 13)
+	// An emulated processor takes its time.
+	end := time.Now().Add(20 * time.Second)
+	calls := 0
+	for ; calls < 5000 && time.Now().Before(end); calls++ {
+		if calls%100 == 0 {
 			reopen(t, native)
 			reopen(t, brokered)
 		}
 		c := randomCall(rng, twins[0])
+		if !ordered && strings.Contains(c.text, "xattr") {
+			continue // the order in which two errors are found was another one
+		}
 		a := twins[0].call(t, c.nr, c.args(twins[0])...)
 		b := twins[1].call(t, c.nr, c.args(twins[1])...)
 		if a != b && !(b.Errno == syscall.EACCES && elsewhere(broker)) {
-			t.Errorf("call %d, %s: native %v, brokered %v", i, c.text, a, b)
+			t.Errorf("call %d, %s: native %v, brokered %v", calls, c.text, a, b)
 			if failures++; failures > 20 {
 				t.FailNow()
 			}
@@ -65,11 +73,23 @@ func TestSameAsNative(t *testing.T) {
 			successes++
 		}
 	}
-	if successes < 500 {
-		t.Errorf("only %d calls succeeded: this compares little", successes)
+	if successes < calls/20 || calls < 100 {
+		t.Errorf("only %d of %d calls succeeded: this compares little", successes, calls)
 	}
+	openAll(t, native, brokered)
 	if diff := cmp.Diff(listing(t, native), listing(t, brokered)); diff != "" {
 		t.Errorf("the folders differ: %s", diff)
+	}
+}
+
+// openAll lets the folders be looked through and removed.
+func openAll(tb testing.TB, dirs ...string) {
+	tb.Helper()
+	for _, dir := range dirs {
+		reopen(tb, dir)
+		if err := os.Chmod(filepath.Join(dir, "closed"), 0o700); err != nil {
+			tb.Error(err)
+		}
 	}
 }
 
@@ -195,9 +215,6 @@ func reopen(tb testing.TB, dir string) {
 func listing(tb testing.TB, dir string) map[string]string {
 	tb.Helper()
 	reopen(tb, dir)
-	if err := os.Chmod(filepath.Join(dir, "closed"), 0o700); err != nil {
-		tb.Fatal(err)
-	}
 	found := map[string]string{}
 	err := filepath.WalkDir(dir, func(name string, _ fs.DirEntry, err error) error {
 		if err != nil && !os.IsPermission(err) {

@@ -29,6 +29,14 @@ func ChangeMode(fd int, mode uint32) syscall.Errno {
 	}
 }
 
+// HasFchmodat2 reports whether the kernel has that call (Linux 6.6). A
+// descriptor that can't be open is asked for, so that nothing changes.
+func HasFchmodat2() bool {
+	_, _, errno := unix.Syscall6(unix.SYS_FCHMODAT2, ^uintptr(0), uintptr(unsafe.Pointer(unsafe.StringData(emptyPath))),
+		0, unix.AT_EMPTY_PATH, 0, 0)
+	return errno == unix.EBADF
+}
+
 // emptyPath, with AT_EMPTY_PATH, means the descriptor itself. It ends in the
 // NUL that the kernel looks for.
 const emptyPath = "\x00"
