@@ -184,8 +184,14 @@ func classOf(tree *plan.Tree) string {
 func startNested(tb testing.TB, tree *plan.Tree, role string, args ...string) (*subject, *Broker) {
 	tb.Helper()
 	ruleset, files := lower(tb, tree)
-	s, listener := filtered(tb, start(tb, nestedRole, []*os.File{ruleset}, append([]string{classOf(tree), role}, args...)...))
+	s, listener := startConfined(tb, ruleset, classOf(tree), role, args...)
 	return s, serve(tb, s, listener, Options{Tree: tree, Files: files})
+}
+
+// startConfined runs a role in a domain and under the filter of a class.
+func startConfined(tb testing.TB, ruleset *os.File, class, role string, args ...string) (*subject, int) {
+	tb.Helper()
+	return filtered(tb, start(tb, nestedRole, []*os.File{ruleset}, append([]string{class, role}, args...)...))
 }
 
 // snapshot is all that stands below a folder: kinds, modes, inodes, content.

@@ -44,6 +44,7 @@ var roles = map[string]func([]string) error{
 	"threads":  playThreads,
 	"wait":     playWait,
 	nestedRole: playNested,
+	"storm":    playStorm,
 }
 
 func TestMain(m *testing.M) {
