@@ -256,7 +256,9 @@ func (r *run) serve(fd int) {
 }
 
 // finish waits for the launcher and for the output it may have left behind.
+// Whatever went wrong before, the launcher is told to end first.
 func (r *run) finish() {
+	r.killTree()
 	r.res.Killed = sys.WaitFor(r.pid).Signaled()
 	_ = r.control.Close()
 	if r.ready != nil {
