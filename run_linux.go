@@ -175,7 +175,7 @@ func (r *runner) launch(ctx context.Context) error {
 	if r.res != nil && r.res.Killed && adopter != nil {
 		r.res.Left = adopter.Kill(adoptedTime) != nil
 	}
-	if r.res != nil {
+	if r.res != nil && (r.res.Started || r.res.ExecErr != nil) {
 		r.receipt.launched(r.res, req.Stdout, req.Stderr)
 	}
 	switch {

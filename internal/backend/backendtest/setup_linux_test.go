@@ -43,7 +43,7 @@ func TestRefusedCalls(t *testing.T) {
 		{"prlimit64", "resource limit"},
 		{"sendmsg", ""},
 		{"recvmsg", ""},
-		{"pipe2", "pipe"},
+		{"pipe2", "start the launcher"},
 	} {
 		for _, errno := range []syscall.Errno{syscall.EPERM, syscall.ENOSYS} {
 			t.Run(c.call+" "+outcome(errno), func(t *testing.T) {
