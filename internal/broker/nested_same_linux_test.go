@@ -156,7 +156,7 @@ type operation struct {
 // isBeyond tells so of a name. None of them could be removed or moved.
 func isBeyond(name string) bool {
 	switch name {
-	case "..", "/", "//", "/proc/self/fd/33", "/proc/self/fd/30", "/proc/self/fd/999", "/proc/self/cwd", ".":
+	case "..", "/", "//", "/proc/self/fd/33", "/proc/self/fd/30", "/proc/self/fd/999", "/proc/self/cwd", ".", "d/.", "d/..", "n/..", "f/.":
 		return true
 	}
 	return false

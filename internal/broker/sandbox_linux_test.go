@@ -45,6 +45,9 @@ var roles = map[string]func([]string) error{
 	"wait":     playWait,
 	nestedRole: playNested,
 	"storm":    playStorm,
+	"ends":     playOneEnd,
+	"crowd":    playOneCrowd,
+	"exec":     playOneExec,
 }
 
 func TestMain(m *testing.M) {

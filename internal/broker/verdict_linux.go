@@ -50,7 +50,15 @@ func (t *task) judgeObject(o *object, need plan.Mode) (judgement, *plan.Node) {
 			return refused, n
 		}
 	}
-	return t.b.land.judge(o.name, need)
+	j, n := t.b.land.judge(o.name, need)
+	if j == brokered {
+		// A file of /proc answers by who has opened it (proc(5)), and that
+		// would be the broker.
+		if kind, errno := sys.FSKindOf(o.fd); errno != 0 || kind.Proc {
+			j = native
+		}
+	}
+	return j, n
 }
 
 // atName performs a call that makes or removes a name in a folder. A refusal is
