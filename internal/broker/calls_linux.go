@@ -36,6 +36,15 @@ func commonCalls() map[int32]call {
 		syscall.SYS_LREMOVEXATTR: {"lremovexattr", lremovexattr},
 		syscall.SYS_FREMOVEXATTR: {"fremovexattr", fremovexattr},
 
+		syscall.SYS_GETXATTR:   {"getxattr", getxattr},
+		syscall.SYS_LGETXATTR:  {"lgetxattr", lgetxattr},
+		syscall.SYS_FGETXATTR:  {"fgetxattr", fgetxattr},
+		syscall.SYS_LISTXATTR:  {"listxattr", listxattr},
+		syscall.SYS_LLISTXATTR: {"llistxattr", llistxattr},
+		syscall.SYS_FLISTXATTR: {"flistxattr", flistxattr},
+
+		syscall.SYS_INOTIFY_ADD_WATCH: {"inotify_add_watch", addWatch},
+
 		syscall.SYS_CONNECT: {"connect", connect},
 	}
 	if !sys.HasFchmodat2() {

@@ -4,7 +4,7 @@ package seccomp
 
 // active lists the groups of rules that a Config puts in force, in the order
 // in which the rules of one call are tried.
-func active(c Config) [15][]rule {
+func active(c Config) [16][]rule {
 	return [...][]rule{
 		kernelRules,
 		terminalRules,
@@ -16,6 +16,7 @@ func active(c Config) [15][]rule {
 		connectRules(c.UnixConnect),
 		metadataRules(c.Metadata),
 		fileFlagRules(c.Metadata),
+		readRules(c.Reads),
 		truncateRules(c.PathTruncate),
 		filesRules(c.Files), // after what is refused to everybody
 		ownerRules,

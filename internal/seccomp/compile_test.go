@@ -24,8 +24,10 @@ func configs() []Config {
 				for bits := range 8 {
 					either := func(bit int) Verdict { return []Verdict{Refuse, Allow}[bits>>bit&1] }
 					for _, files := range []Files{FilesNative, FilesWrites, FilesAll} {
-						if c := (Config{network, metadata, connect, either(0), either(1), either(2), files}); c.check() == nil {
-							list = append(list, c)
+						for reads := Refuse; reads <= Allow; reads++ {
+							if c := (Config{network, metadata, connect, either(0), either(1), either(2), files, reads}); c.check() == nil {
+								list = append(list, c)
+							}
 						}
 					}
 				}
@@ -176,7 +178,7 @@ func TestForeignArchitecture(t *testing.T) {
 	}
 }
 
-var loosest = Config{NetworkOpen, Allow, Allow, Allow, Allow, Allow, FilesNative}
+var loosest = Config{NetworkOpen, Allow, Allow, Allow, Allow, Allow, FilesNative, Allow}
 
 // FuzzFilter compares the compiled filter with the plain description.
 func FuzzFilter(f *testing.F) {
@@ -215,6 +217,7 @@ func TestBadInput(t *testing.T) {
 		"Network":      {Network: 2},
 		"Metadata":     {Metadata: 3},
 		"UnixConnect":  {UnixConnect: 9},
+		"Reads":        {Reads: 3},
 		"UnixDatagram": {UnixDatagram: Notify},
 		"PathTruncate": {PathTruncate: Notify},
 		"SharedIPC":    {SharedIPC: Notify},
@@ -240,7 +243,7 @@ func mustCompile(t testing.TB, arch string, c Config) *Program {
 
 // BenchmarkCompile is paid at the start of every command.
 func BenchmarkCompile(b *testing.B) {
-	for _, c := range []Config{{}, {Metadata: Notify, UnixConnect: Notify}, loosest} {
+	for _, c := range []Config{{}, {Metadata: Notify, UnixConnect: Notify, Reads: Notify}, loosest} {
 		b.Run(fmt.Sprint(c), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

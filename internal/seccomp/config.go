@@ -123,6 +123,15 @@ type Config struct {
 	// the broker lets the kernel decide, so PathTruncate must be Allow, which
 	// means that it covers truncation. Default: FilesNative.
 	Files Files
+
+	// Reads decides the calls that read of a file what Landlock does not
+	// cover: extended attributes, and watching with inotify, which tells the
+	// names in a folder. Notify where a broker answers them, Allow where they
+	// may work on every file. Refuse answers ENOTSUP for attributes, as a
+	// file system without them does, and EACCES for watches. Under Notify and
+	// Refuse, the newest calls, whose arguments are a structure in memory,
+	// answer ENOSYS: callers fall back on the older ones.
+	Reads Verdict
 }
 
 // ConfigError says which field of a Config has a value that it cannot have.
@@ -149,7 +158,7 @@ func (c Config) check() error {
 	for _, f := range [...]struct {
 		name string
 		has  Verdict
-	}{{"Metadata", c.Metadata}, {"UnixConnect", c.UnixConnect}} {
+	}{{"Metadata", c.Metadata}, {"UnixConnect", c.UnixConnect}, {"Reads", c.Reads}} {
 		if f.has > Allow {
 			return &ConfigError{f.name, f.has.String()}
 		}

@@ -72,6 +72,8 @@ func choicesTable() string {
 		{"Metadata: notify", metadataRules(Notify)},
 		{"Metadata: refuse", metadataRules(Refuse)},
 		{"Metadata: notify or refuse", fileFlagRules(Refuse)},
+		{"Reads: notify", readRules(Notify)},
+		{"Reads: refuse", readRules(Refuse)},
 		{"Truncation by name: refuse", truncateRules(Refuse)},
 		{"Shared IPC: refuse", ipcRules(Refuse)},
 	} {

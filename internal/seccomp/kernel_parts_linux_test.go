@@ -33,12 +33,13 @@ func notifyPart() {
 		probe{name: "connect", do: raw("connect", bad, 0, 0), want: answer},
 		probe{name: "setxattrat", do: raw("setxattrat", bad, bad, bad, bad, bad, 0), want: syscall.ENOSYS},
 		probe{name: "FS_IOC_SETFLAGS", do: raw("ioctl", bad, 0x40086602, 0), want: syscall.EPERM},
-		probe{name: "getxattr", do: raw("getxattr", address(file), bad, 0, 0), want: unchanged})
+		probe{name: "faccessat", do: raw("faccessat", bad, bad, 0), want: unchanged})
+	probes = append(probes, readProbes(answer, answer, syscall.ENOSYS, address(file))...)
 	before := make([]syscall.Errno, len(probes))
 	for i, p := range probes {
 		before[i] = p.do()
 	}
-	program, err := Compile(runtime.GOARCH, Config{Metadata: Notify, UnixConnect: Notify})
+	program, err := Compile(runtime.GOARCH, Config{Metadata: Notify, UnixConnect: Notify, Reads: Notify})
 	if err != nil {
 		panic(err)
 	}

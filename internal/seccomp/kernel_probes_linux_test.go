@@ -32,7 +32,8 @@ func probesStrict() []probe {
 	file, link := temporary("probe"), temporary("flags")
 	return concat(
 		networkProbes(), processProbes(), namespaceProbes(), kernelProbes(), terminalProbes(), ipcProbes(syscall.EACCES),
-		metadataProbes(syscall.EPERM, address(file)), truncateProbes(syscall.EACCES, syscall.ENOSYS, address(file)),
+		metadataProbes(syscall.EPERM, address(file)),
+		readProbes(syscall.EOPNOTSUPP, syscall.EACCES, syscall.ENOSYS, address(file)), truncateProbes(syscall.EACCES, syscall.ENOSYS, address(file)),
 		fileFlagProbes(syscall.EPERM, link),
 		[]probe{{name: "connect", do: raw("connect", bad, 0, 0), want: syscall.EACCES}},
 	)
@@ -42,7 +43,8 @@ func probesOpen() []probe {
 	file := temporary("probe")
 	const mptcp, generic = 262, 16
 	return concat(
-		ipcProbes(unchanged), metadataProbes(unchanged, address(file)), truncateProbes(unchanged, unchanged, address(file)),
+		ipcProbes(unchanged), metadataProbes(unchanged, address(file)),
+		readProbes(unchanged, unchanged, unchanged, address(file)), truncateProbes(unchanged, unchanged, address(file)),
 		fileFlagProbes(unchanged, file),
 		[]probe{
 			{name: "connect", do: raw("connect", bad, 0, 0), want: unchanged},

@@ -94,6 +94,15 @@ func plainCall(name string, c Config, a [6]uint64) uint32 {
 			return failWith(ENOSYS)
 		}
 		return verdict(c.Metadata, EPERM)
+	case "getxattr", "lgetxattr", "fgetxattr", "listxattr", "llistxattr", "flistxattr":
+		return verdict(c.Reads, EOPNOTSUPP)
+	case "inotify_add_watch":
+		return verdict(c.Reads, EACCES)
+	case "getxattrat", "listxattrat":
+		if c.Reads == Notify {
+			return failWith(ENOSYS)
+		}
+		return verdict(c.Reads, ENOSYS)
 	case "truncate":
 		if c.PathTruncate == Allow && c.Files != FilesNative {
 			return verdict(Notify, 0)

@@ -16,6 +16,7 @@ const (
 	EINVAL          Errno = 22
 	ENOSYS          Errno = 38
 	EPROTONOSUPPORT Errno = 93
+	EOPNOTSUPP      Errno = 95
 )
 
 // String returns the error's name, as "EPERM".
@@ -31,6 +32,8 @@ func (e Errno) String() string {
 		return "ENOSYS"
 	case EPROTONOSUPPORT:
 		return "EPROTONOSUPPORT"
+	case EOPNOTSUPP:
+		return "EOPNOTSUPP"
 	}
 	return fmt.Sprintf("errno %d", uint16(e))
 }

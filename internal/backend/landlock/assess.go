@@ -49,7 +49,7 @@ func (m *mechanisms) assess(a plan.Ask) backend.Line {
 	abi := fmt.Sprintf("Landlock ABI %d", m.facts.ABI)
 	switch a.Item {
 	case plan.FilesRead:
-		return enforced(abi + " path rules")
+		return m.read(abi)
 	case plan.FilesWrite:
 		return m.write(abi)
 	case plan.FilesTruncate:
@@ -89,6 +89,15 @@ func (m *mechanisms) assess(a plan.Ask) backend.Line {
 		return enforced("built anew by the launcher")
 	}
 	return limit(a.Item)
+}
+
+// read: Landlock has no hook for extended attributes and inotify.
+func (m *mechanisms) read(abi string) backend.Line {
+	if m.filter.Reads == seccomp.Notify {
+		return enforced(abi + " path rules, broker for extended attributes and inotify")
+	}
+	return costs(abi+" path rules, and seccomp",
+		"no extended attribute can be read and nothing watched with inotify, since the broker can't be used: "+m.noBroker)
 }
 
 func (m *mechanisms) write(abi string) backend.Line {

@@ -58,6 +58,9 @@ func derive(p *plan.Plan, f *probe.Facts) mechanisms {
 		m.filter.Network = seccomp.NetworkOpen
 	}
 	m.filter.Metadata = m.brokered(p, plan.FilesMetadata)
+	if m.broker {
+		m.filter.Reads = seccomp.Notify
+	}
 	m.filter.UnixConnect = seccomp.Allow
 	m.filter.UnixDatagram = seccomp.Allow
 	if m.rights.FS&probe.FSResolveUnix == 0 && !p.Accept[string(plan.UnixPathname)] {
@@ -115,5 +118,5 @@ func brokerBlocker(f *probe.Facts) string {
 
 // notifies reports whether the filter hands any call on.
 func (m *mechanisms) notifies() bool {
-	return m.filter.Metadata == seccomp.Notify || m.filter.UnixConnect == seccomp.Notify || m.filter.Files != seccomp.FilesNative
+	return m.filter.Metadata == seccomp.Notify || m.filter.Reads == seccomp.Notify || m.filter.UnixConnect == seccomp.Notify || m.filter.Files != seccomp.FilesNative
 }
