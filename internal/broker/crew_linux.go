@@ -99,6 +99,7 @@ func (c *crew) waitForLead(w *worker) bool {
 	ok := false
 	select {
 	case <-c.vacancy:
+		w.state.Store(w.state.Load()&^doing | attending)
 		c.leader.Store(w)
 		ok = true
 	case <-c.over:
@@ -109,12 +110,13 @@ func (c *crew) waitForLead(w *worker) bool {
 	return ok
 }
 
-func (c *crew) leads(w *worker) bool { return c.leader.Load() == w }
+// resign gives up the lead of w, which serves a call that takes long, so that
+// others are served meanwhile.
+func (c *crew) resign(w *worker) { c.depose(w, w.state.Load()) }
 
-// resign takes the lead from w, if w has it, so that others are served while
-// w is busy.
-func (c *crew) resign(w *worker) {
-	if c.leader.CompareAndSwap(w, nil) {
+// depose takes the lead from w, if it still serves the call that state is of.
+func (c *crew) depose(w *worker, state uint64) {
+	if state&doing == serving && w.state.CompareAndSwap(state, state&^doing|deposed) {
 		c.vacate()
 	}
 }
@@ -157,8 +159,7 @@ func (c *crew) stir() {
 func (c *crew) watch() {
 	tick := time.NewTicker(slow)
 	defer tick.Stop()
-	var last uint64
-	var who *worker
+	var last seen
 	idle := 0
 	for {
 		select {
@@ -166,31 +167,41 @@ func (c *crew) watch() {
 		case <-c.over:
 			return
 		}
-		w := c.leader.Load()
-		if w == nil {
-			continue
-		}
-		serial := w.serial.Load()
-		same := w == who && serial == last
-		who, last = w, serial
+		now := c.look()
 		switch {
-		case !same:
+		case now.leader == nil:
+		case now != last:
 			idle = 0
-		case serial%2 == 1:
-			c.resign(w)
+		case now.state&doing == serving:
+			c.depose(now.leader, now.state)
 		default:
-			if idle++; idle >= idleTicks && !c.sleep(tick, w, serial) {
+			if idle++; idle >= idleTicks && !c.sleep(tick, now) {
 				return
 			}
 		}
+		last = now
 	}
 }
 
+// seen is who leads, and what it did at the time.
+type seen struct {
+	leader *worker
+	state  uint64
+}
+
+func (c *crew) look() seen {
+	w := c.leader.Load()
+	if w == nil {
+		return seen{}
+	}
+	return seen{w, w.state.Load()}
+}
+
 // sleep waits for the next call, and returns false if all is over.
-func (c *crew) sleep(tick *time.Ticker, w *worker, serial uint64) bool {
+func (c *crew) sleep(tick *time.Ticker, last seen) bool {
 	tick.Stop()
 	c.asleep.Store(true)
-	if (c.leader.Load() != w || w.serial.Load() != serial) && c.asleep.CompareAndSwap(true, false) {
+	if c.look() != last && c.asleep.CompareAndSwap(true, false) {
 		tick.Reset(slow) // a call began before it could see that we sleep
 		return true
 	}

@@ -155,6 +155,43 @@ func TestFlood(t *testing.T) {
 	}
 }
 
+// TestLeadChanges takes the lead away as often as it goes, in the middle of
+// calls that are short: none is lost, and in the end all threads end, which
+// one that had lost the lead while it waited for a call would not.
+func TestLeadChanges(t *testing.T) {
+	f := makeFolders(t)
+	const threads, calls = 8, 300
+	s, b := startBrokered(t, f.options(t), "flood", nil, strings.TrimSuffix(f.w, "/w"), strconv.Itoa(threads), strconv.Itoa(calls))
+	stop, changes := make(chan struct{}), make(chan int)
+	go func() {
+		n := 0
+		for {
+			select {
+			case <-stop:
+				changes <- n
+				return
+			default:
+			}
+			if now := b.crew.look(); now.leader != nil && now.state&doing == serving {
+				b.crew.depose(now.leader, now.state)
+				n++
+			}
+			time.Sleep(20 * time.Microsecond)
+		}
+	}()
+	s.says(t, "wrong 0")
+	close(stop)
+	if n := <-changes; n < 10 {
+		t.Errorf("the lead was taken %d times only", n)
+	}
+	b.crew.mu.Lock()
+	workers := b.crew.total
+	b.crew.mu.Unlock()
+	if workers > 4 {
+		t.Errorf("%d threads are left", workers)
+	}
+}
+
 func descriptors(tb testing.TB) int {
 	tb.Helper()
 	list, err := os.ReadDir("/proc/self/fd")

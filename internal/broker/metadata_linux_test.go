@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -125,9 +126,15 @@ func TestEveryCall(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, b := startBrokered(t, f.options(t), "calls", nil)
+	for i := range metadataCalls() {
+		for _, dir := range []string{f.w, f.r, closed} {
+			freshFile(t, dir, i)
+		}
+	}
+	time.Sleep(50 * time.Millisecond) // file systems note the time in steps of some milliseconds
 	for i, c := range metadataCalls() {
 		t.Run(c.name, func(t *testing.T) {
-			allowed := freshFile(t, f.w, i)
+			allowed := file(f.w, i)
 			before := stateOf(t, allowed)
 			want, change := lacking(t, c, before)
 			if o := s.metadata(t, c, allowed); o.Errno != want {
@@ -140,7 +147,7 @@ func TestEveryCall(t *testing.T) {
 				return
 			}
 			for _, dir := range []string{f.r, closed} {
-				name := freshFile(t, dir, i)
+				name := file(dir, i)
 				before := stateOf(t, name)
 				_, refused := b.Denials()
 				list, _ := b.Denials()
@@ -163,12 +170,12 @@ func TestEveryCall(t *testing.T) {
 // lacking says what a call does on a file of ours: it changes something,
 // unless the kernel has no such call, or none of the attributes on this file
 // system.
-func lacking(tb testing.TB, c metadataCall, file state) (want syscall.Errno, change bool) {
+func lacking(tb testing.TB, c metadataCall, before state) (want syscall.Errno, change bool) {
 	tb.Helper()
 	switch {
 	case c.nr == sysFchmodat2 && !kernelIs(tb, 6, 6):
 		return syscall.ENOSYS, false
-	case strings.Contains(c.name, "xattr") && c.name != "setxattr acl" && file.Attributes["user.kept"] == "":
+	case strings.Contains(c.name, "xattr") && c.name != "setxattr acl" && before.Attributes["user.kept"] == "":
 		return syscall.EOPNOTSUPP, false
 	}
 	return 0, true
@@ -197,9 +204,11 @@ func (s *subject) open(tb testing.TB, name string, flags int) int {
 
 func (s *subject) close(tb testing.TB, fd int) { s.call(tb, syscall.SYS_CLOSE, fd) }
 
-func freshFile(tb testing.TB, dir string, n int) string {
+func file(dir string, n int) string { return filepath.Join(dir, fmt.Sprintf("file %d", n)) }
+
+func freshFile(tb testing.TB, dir string, n int) {
 	tb.Helper()
-	name := filepath.Join(dir, fmt.Sprintf("file %d", n))
+	name := file(dir, n)
 	if err := os.WriteFile(name, []byte("content"), 0o644); err != nil {
 		tb.Fatal(err)
 	}
@@ -207,5 +216,4 @@ func freshFile(tb testing.TB, dir string, n int) string {
 	if err != nil && (err != syscall.EOPNOTSUPP || kernelIs(tb, 6, 6)) { // tmpfs has user attributes since then
 		tb.Fatalf("the tests need a file system with user attributes: %v", err)
 	}
-	return name
 }
