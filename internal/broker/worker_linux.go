@@ -17,8 +17,32 @@ import (
 type worker struct {
 	b   *Broker
 	buf *sys.NotifyBuffer
-	// serial counts received and answered calls: odd while one is served.
-	serial atomic.Uint64
+	// state is how many calls the worker began to serve, above two bits that
+	// hold what it does now.
+	state atomic.Uint64
+}
+
+// What a worker does, in its state. One word holds it together with the
+// count, so that the lead is taken from it while it serves the very call that
+// took too long, or not at all. A worker that waits for a call can't be
+// deposed: it could not be told.
+const (
+	attending = iota // leads, and waits for a call
+	serving          // leads, and serves one
+	deposed          // serves one while another leads
+	doing     = 3    // the bits' mask
+	oneCall   = doing + 1
+)
+
+func (w *worker) begin() {
+	w.state.Store(w.state.Load()&^doing + oneCall + serving)
+	w.b.crew.stir()
+}
+
+// done reports whether the worker still leads.
+func (w *worker) done() bool {
+	s := w.state.Load()
+	return s&doing == serving && w.state.CompareAndSwap(s, s&^doing|attending)
 }
 
 // run is a worker's life. The thread is locked to it, and never unlocked, so
@@ -55,17 +79,17 @@ func (w *worker) prepare() (err error) {
 
 // lead serves calls until the lead is another worker's, or all is over.
 func (w *worker) lead() {
-	for w.b.crew.leads(w) {
+	for leads := true; leads; {
 		why, err := sys.WaitNotification(w.b.listener, w.b.stop)
 		switch {
 		case err != nil:
-			w.b.log.fault(err)
-			fallthrough
 		case why.Stopped, why.Deserted && !why.Pending:
 			w.b.end()
 			return
+		default:
+			leads, err = w.next()
 		}
-		if err := w.next(); err != nil {
+		if err != nil {
 			w.b.log.fault(err)
 			w.b.end()
 			return
@@ -73,17 +97,17 @@ func (w *worker) lead() {
 	}
 }
 
-// next receives one call and answers it.
-func (w *worker) next() error {
+// next receives one call and answers it. It reports whether the worker still
+// leads.
+func (w *worker) next() (bool, error) {
 	n, err := w.buf.Receive(w.b.listener)
 	if errors.Is(err, syscall.ENOENT) {
-		return nil // the caller was killed before it could be heard
+		return true, nil // the caller was killed before it could be heard
 	}
 	if err != nil {
-		return err
+		return true, err
 	}
-	w.serial.Add(1)
-	w.b.crew.stir()
+	w.begin()
 	t := &task{b: w.b, w: w, id: n.ID, tid: int(n.TID), nr: n.Nr, args: n.Args}
 	value, errno := w.serve(t)
 	if errno == letKernel {
@@ -91,11 +115,11 @@ func (w *worker) next() error {
 	} else {
 		err = w.buf.Answer(w.b.listener, t.id, value, errno)
 	}
-	w.serial.Add(1)
+	leads := w.done()
 	if errors.Is(err, syscall.ENOENT) {
-		return nil // killed in the meantime
+		err = nil // killed in the meantime
 	}
-	return err
+	return leads, err
 }
 
 // serve runs the call's row of the table. A panic is our own mistake: the
