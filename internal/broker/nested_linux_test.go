@@ -5,6 +5,7 @@ package broker
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -85,7 +86,7 @@ func fileCallsToTry() []fileCall {
 			return o
 		}}
 	}
-	return []fileCall{
+	return append(legacyFileCalls(), []fileCall{
 		opening("write", false, os.O_WRONLY),
 		opening("read and write", false, os.O_RDWR),
 		opening("append", false, os.O_WRONLY|os.O_APPEND),
@@ -98,7 +99,7 @@ func fileCallsToTry() []fileCall {
 			tb.Helper()
 			return s.call(tb, syscall.SYS_TRUNCATE, str(name), 1)
 		}},
-		{"mkdir", true, atCall(syscall.SYS_MKDIRAT, 0o755)},
+		{"mkdirat", true, atCall(syscall.SYS_MKDIRAT, 0o755)},
 		{"mknod file", true, atCall(syscall.SYS_MKNODAT, 0o644, 0)},
 		{"mknod fifo", true, atCall(syscall.SYS_MKNODAT, syscall.S_IFIFO|0o644, 0)},
 		{"symlink", true, func(s *subject, tb testing.TB, name string) outcome {
@@ -112,8 +113,8 @@ func fileCallsToTry() []fileCall {
 			addr := memory(unixPath(name))
 			return s.call(tb, syscall.SYS_BIND, int(fd.Value), addr, len(addr))
 		}},
-		{"unlink", false, atCall(syscall.SYS_UNLINKAT, 0)},
-	}
+		{"unlinkat", false, atCall(syscall.SYS_UNLINKAT, 0)},
+	}...)
 }
 
 // TestNestedCalls makes every call at every kind of place.
@@ -155,7 +156,7 @@ func (p project) tryCall(t *testing.T, s *subject, c fileCall, kind policy.Kind)
 			t.Errorf("%s: %v", name, o)
 		}
 		_, err := os.Lstat(full)
-		if stands := err == nil; stands == (c.name == "unlink") {
+		if stands := err == nil; stands == strings.HasPrefix(c.name, "unlink") {
 			t.Errorf("%s: stands afterwards: %v", name, stands)
 		}
 		_ = os.Remove(full)
@@ -164,7 +165,7 @@ func (p project) tryCall(t *testing.T, s *subject, c fileCall, kind policy.Kind)
 		"git/hooks/h", "git/config", "a/b/secret", "to-config", "../r/f", "../none/f", "/proc/self/cwd/git/config", "new/../git/hooks/h",
 		"git/hooks/fresh", "missing", "../r/fresh", "../none/fresh", "x", "git/hooks/sub/fresh",
 	} {
-		if c.makes && c.name == "mkdir" && name == "x" {
+		if strings.HasPrefix(c.name, "mkdir") && name == "x" {
 			continue // a folder on the way may be made: TestNestedMissingFolder
 		}
 		before := snapshot(t, p.base)
@@ -181,7 +182,7 @@ func (p project) tryCall(t *testing.T, s *subject, c fileCall, kind policy.Kind)
 			want = syscall.EEXIST
 		case !c.makes && !exists:
 			want = syscall.ENOENT
-		case name == "to-config" && c.name == "unlink":
+		case name == "to-config" && strings.HasPrefix(c.name, "unlink"):
 			continue // the link itself is nobody's
 		}
 		if o := c.do(s, t, name); o.Errno != want {
