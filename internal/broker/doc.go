@@ -10,13 +10,33 @@
 //	          path tree;
 //	perform   the broker makes the call itself, on the pinned descriptor.
 //
-// The caller's memory and the path are never looked at twice, and no call is
-// given back to the kernel to run ("continue"): a second thread of the caller
-// could change both in between (seccomp_unotify(2), "NOTES").
+// The caller's memory and the path are never looked at twice, and no call that
+// Landlock does not cover is given back to the kernel to run ("continue"): a
+// second thread of the caller could change both in between (seccomp_unotify(2),
+// "NOTES").
 //
 // The broker does on the caller's behalf only what the caller could do
 // itself: its threads hold no capabilities, so they have the same rights as
 // the command, whose user and groups can't change either.
 //
 // One file holds one family of calls; the table is in calls_linux.go.
+//
+// What a caller can tell from a call that the kernel runs by itself:
+//
+//   - A caller that may not be traced (it made itself undumpable, or its
+//     program file is not readable) gets EACCES from every brokered call.
+//   - An object whose canonical name is longer than PATH_MAX is refused.
+//   - So are the inodes that the whole kernel shares: those of event and
+//     timer descriptors and the like, and of namespaces.
+//   - A server sees the supervisor's process as its peer (SO_PEERCRED), with
+//     the caller's user and group.
+//   - A socket that waits in connect has O_NONBLOCK set for moments, and a
+//     signal reaches its caller up to 0.1 s late. It waits for room in a full
+//     queue by asking again every 20 ms at most.
+//   - At most 48 connections wait at a time; the next fails with EAGAIN.
+//   - Before Linux 6.13 the kernel looks up the path before the name and the
+//     value of an attribute; of two errors the caller may get the other one.
+//   - Before Linux 6.9 a thread that parted from its process's descriptors
+//     gets EACCES for calls on descriptors.
+//   - AppArmor and SELinux see the supervisor's label.
 package broker

@@ -37,7 +37,10 @@ func (t *task) pin(on target) (*object, syscall.Errno) {
 }
 
 // base opens the folder that a target's name starts from. It returns
-// sys.AtCWD for an absolute name: the caller's root is the broker's own.
+// sys.AtCWD for an absolute name: the caller's root is the broker's own, since
+// the filter lets nobody change it (chroot, pivot_root, mount namespaces). If
+// it were another one, calls would fail or meet the broker's object of that
+// name, and be decided by that name: no more would be granted.
 func (t *task) base(on target) (int, syscall.Errno) {
 	switch {
 	case strings.HasPrefix(on.name, "/"):
