@@ -47,11 +47,17 @@ func (b *bench) work() error {
 			return fmt.Errorf("cannot prepare %s: %w", w.name, err)
 		}
 		receipt := filepath.Join(b.dir, "receipt.json")
-		run := append([]string{b.ambit, "run", "--env", "GOCACHE", "--env", "GOTELEMETRY", "--receipt", receipt, "--"}, w.command...)
+		within := func(flags ...string) []string {
+			argv := append([]string{b.ambit, "run", "--env", "GOCACHE", "--env", "GOTELEMETRY", "--receipt", receipt}, flags...)
+			return append(append(argv, "--"), w.command...)
+		}
+		closed, frozen := filepath.Join(dir, "closed"), filepath.Join(dir, "frozen")
 		subjects := []subject{
 			{name: "outside", argv: w.command, dir: dir},
-			{name: "inside, start-up included", argv: run, dir: dir},
-			{name: "inside, the command alone", argv: run, dir: dir, receipt: receipt},
+			{name: "inside, start-up included", argv: within(), dir: dir},
+			{name: "inside, the command alone", argv: within(), dir: dir, receipt: receipt},
+			{name: "  with a write block in the folder", argv: within("--block-write", frozen), dir: dir, receipt: receipt},
+			{name: "  with a read block in the folder", argv: within("--block", closed), dir: dir, receipt: receipt},
 		}
 		times, err := compare(subjects, w.rounds)
 		if err != nil {
