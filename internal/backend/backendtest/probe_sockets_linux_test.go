@@ -24,7 +24,6 @@ func socketOperations() map[string]operation {
 		"send-fd":      sendFD,
 		"fast-open":    fastOpen,
 		"fast-open-fd": fastOpenFD,
-		"talk-fd":      talkFD,
 	}
 }
 
@@ -154,8 +153,7 @@ func serveSelf(a []string) (string, error) {
 	return greeting(peer)
 }
 
-// connectFD FD ADDRESS, sendFD FD ADDRESS, talkFD FD: with a socket that was
-// inherited.
+// connectFD FD ADDRESS, sendFD FD ADDRESS: with a socket that was inherited.
 func connectFD(a []string) (string, error) {
 	fd, err := strconv.Atoi(a[0])
 	if err != nil {
@@ -172,14 +170,6 @@ func sendFD(a []string) (string, error) {
 	}
 	_, sa := address(a[1])
 	return "sendto", syscall.Sendto(fd, []byte("inherited"), 0, sa)
-}
-
-func talkFD(a []string) (string, error) {
-	fd, err := strconv.Atoi(a[0])
-	if err != nil {
-		return "", err
-	}
-	return greeting(fd)
 }
 
 // fastOpen IPv4:PORT: data with the first packet, without connect(2).

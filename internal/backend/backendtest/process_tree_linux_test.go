@@ -77,6 +77,7 @@ func (w *world) family(mark string) *exec.Cmd {
 	w.Helper()
 	script := fmt.Sprintf("echo \"$TMPDIR\" > tmpdir; : > \"$TMPDIR/file\"; %s op spread %s; exec %[1]s op wait %[2]s", self(w), mark)
 	cmd := w.sandbox(w.policyFlags(), "/bin/sh", "-c", script)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	start(w, cmd)
 	eventually(w, "the command has spread", func() bool { return len(w.marked(mark)) == spreadCount+1 })
 	return cmd
@@ -94,10 +95,10 @@ func (w *world) tmpGone() {
 	eventually(w, "the private temporary folder is removed", func() bool { return !fileExists(dir) })
 }
 
-// TestKilled: SIGKILL of ambit itself, or of its launcher, ends the tree, and
-// removes the private temporary folder.
+// TestKilled: SIGKILL of ambit itself, of its launcher, or of ambit's whole
+// process group ends the tree, and removes the private temporary folder.
 func TestKilled(t *testing.T) {
-	for _, who := range []string{"ambit", "launcher", "command"} {
+	for _, who := range []string{"ambit", "launcher", "command", "group"} {
 		t.Run(who, func(t *testing.T) {
 			for range times(3) {
 				w := newWorld(t)
@@ -107,6 +108,8 @@ func TestKilled(t *testing.T) {
 				switch who {
 				case "launcher":
 					pid = w.launcherOf(pid)
+				case "group":
+					pid = -pid
 				case "command":
 					pid = w.childrenOf(w.launcherOf(pid))[0]
 				}
@@ -115,7 +118,7 @@ func TestKilled(t *testing.T) {
 				eventually(t, "all of the command is gone", func() bool { return len(w.marked(mark)) == 0 })
 				w.tmpGone()
 				switch {
-				case who == "ambit" && ws.Signal() != syscall.SIGKILL:
+				case (who == "ambit" || who == "group") && ws.Signal() != syscall.SIGKILL:
 					t.Errorf("ambit ended with %v", ws)
 				case who == "launcher" && (ws.ExitStatus() == 0 || ws.Signaled()):
 					t.Errorf("after its launcher was killed, ambit ended with %v, want a failure", ws)

@@ -101,13 +101,13 @@ func TestWithoutProc(t *testing.T) {
 			Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS,
 			UidMappings: []syscall.SysProcIDMap{{ContainerID: os.Getuid(), HostID: os.Getuid(), Size: 1}},
 			GidMappings: []syscall.SysProcIDMap{{ContainerID: os.Getgid(), HostID: os.Getgid(), Size: 1}},
+			AmbientCaps: []uintptr{21}, // CAP_SYS_ADMIN, in the new namespace
 		}
 		return cmd
 	}
 	control := hidden(w.sandbox(nil, "/bin/sh"))
 	control.Args = []string{control.Args[0], probeArg, "without-proc", "/bin/sh", "-c", "[ ! -e /proc/self ] && echo hidden"}
-	out, err := control.Output()
-	if string(out) != "hidden\n" {
+	if out, err := control.CombinedOutput(); string(out) != "hidden\n" {
 		t.Skipf("no namespace can be made in which /proc is not mounted: %v %s; TestRootWithoutProc needs none", err, out)
 	}
 	w.refusesAs(hidden, w.policyFlags(), "SANDBOX_UNAVAILABLE", "/proc")

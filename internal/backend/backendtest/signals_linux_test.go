@@ -180,9 +180,8 @@ func TestTerminalStop(t *testing.T) {
 	tt.press("\x1a")
 	tt.expect("Stopped", 1)
 	ambit := w.childrenOf(shell.Process.Pid)[0]
-	launcher := w.launcherOf(ambit)
-	command := w.childrenOf(launcher)[0]
-	for _, pid := range []int{ambit, launcher, command} {
+	command := w.childrenOf(w.launcherOf(ambit))[0]
+	for _, pid := range []int{ambit, command} {
 		if s := w.state(pid); s != "T" {
 			t.Errorf("after Ctrl-Z process %d is %s, want T", pid, s)
 		}
