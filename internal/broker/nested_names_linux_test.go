@@ -211,3 +211,47 @@ func TestNestedHidden(t *testing.T) {
 		t.Error(o)
 	}
 }
+
+// TestNestedThroughLink: the symbolic link by which a blocked place was named
+// is guarded like a folder on the way to it, and so is a blocked link.
+func TestNestedThroughLink(t *testing.T) {
+	p := makeProject(t)
+	for name, to := range map[string]string{"way": "data", "env": "natf"} {
+		if err := os.Symlink(to, p.dir+"/"+name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(p.dir+"/data/secret", []byte("secret"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	rules := p.rules(policy.BlockedWrite)
+	for _, name := range []string{"way/secret", "env"} {
+		rules = append(rules, policy.PathRule{Path: p.dir + "/" + name, Kind: policy.BlockedWrite})
+	}
+	s, _ := startNested(t, hostTree(t, rules...), "calls")
+	if o := s.call(t, syscall.SYS_CHDIR, str(p.dir)); o.Errno != 0 {
+		t.Fatal(o)
+	}
+	before := snapshot(t, p.base)
+	for what, o := range map[string]outcome{
+		"write by the link":      s.call(t, syscall.SYS_OPENAT, atFDCWD, str("way/secret"), os.O_WRONLY, 0),
+		"write by the name":      s.call(t, syscall.SYS_OPENAT, atFDCWD, str("data/secret"), os.O_WRONLY, 0),
+		"write the link's file":  s.call(t, syscall.SYS_OPENAT, atFDCWD, str("env"), os.O_WRONLY, 0),
+		"move the link":          s.rename(t, "way", "way2", 0),
+		"replace the link":       s.rename(t, "natf", "way", 0),
+		"remove the link":        s.call(t, syscall.SYS_UNLINKAT, atFDCWD, str("way"), 0),
+		"remove the blocked one": s.call(t, syscall.SYS_UNLINKAT, atFDCWD, str("env"), 0),
+		"move the folder":        s.rename(t, "data", "data2", 0),
+		"move what it leads to":  s.rename(t, "natf", "natf2", 0),
+	} {
+		if o.Errno != syscall.EACCES {
+			t.Errorf("%s: %v", what, o)
+		}
+	}
+	if diff := cmp.Diff(before, snapshot(t, p.base)); diff != "" {
+		t.Error(diff)
+	}
+	if o := s.call(t, syscall.SYS_OPENAT, atFDCWD, str("way/other"), os.O_WRONLY|os.O_CREATE, 0o644); o.Errno != 0 {
+		t.Errorf("beside it: %v", o)
+	}
+}

@@ -48,6 +48,7 @@ var roles = map[string]func([]string) error{
 	"ends":     playOneEnd,
 	"crowd":    playOneCrowd,
 	"exec":     playOneExec,
+	"fileloop": playFileLoop,
 }
 
 func TestMain(m *testing.M) {

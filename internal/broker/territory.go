@@ -144,7 +144,11 @@ func (t *territory) belowSpine(p string, need plan.Mode) (first string, ok bool)
 // missing.
 func (t *territory) awaited(p string) bool {
 	n := t.pinned[p]
-	return n != nil && n.Path != p && t.tree.Mode(p) == plan.Write
+	if n == nil || n.Path == p || t.tree.Mode(p) < plan.Write {
+		return false
+	}
+	folder, ok := parentOfPath(p)
+	return ok && t.tree.Mode(folder) == plan.Write
 }
 
 // parentOfPath returns the folder that holds a canonical path; the root has

@@ -58,7 +58,7 @@ func TestJudgeName(t *testing.T) {
 			t.Errorf("%s: %v, not %v", name, got, want)
 		}
 	}
-	for name, want := range map[string]bool{"/p/x": true, "/p/git": true, "/p/x/secret": false, "/p/src": false, "/r/q": true, "/r": false} {
+	for name, want := range map[string]bool{"/p/x": true, "/p/git": true, "/p/x/secret": false, "/p/src": false, "/r/q": false, "/r": false} {
 		if got := land.awaited(name); got != want {
 			t.Errorf("%s awaited: %v", name, got)
 		}
