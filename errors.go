@@ -42,6 +42,10 @@ func CodeOf(err error) Code {
 	return ""
 }
 
+// PolicyError makes err, as of a policy file that can't be read, match
+// [ErrPolicy].
+func PolicyError(err error) error { return &policyError{err} }
+
 // policyError gives an error of the policy its code.
 type policyError struct{ err error }
 

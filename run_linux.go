@@ -62,6 +62,7 @@ type runner struct {
 	confined *backend.Confinement
 	guard    *launch.Guard
 	launcher *launch.Launcher
+	adopter  *launch.Adopter
 	redactor *Redactor
 	tmp      *os.File // the private temporary folder, or nil
 	res      *launch.Result
@@ -137,6 +138,12 @@ func (r *runner) startLauncher() (err error) {
 	if r.guard, err = launch.NewGuard(r.facts.Rights); err != nil {
 		return err
 	}
+	if r.cmd.Exclusive {
+		// Before there is a launcher, so that it is no child to be spared.
+		if r.adopter, err = launch.Adopt(); err != nil {
+			return err
+		}
+	}
 	if r.launcher, err = launch.Start(r.guard); err != nil || !r.cmd.Exclusive {
 		return err
 	}
@@ -166,14 +173,10 @@ func (r *runner) launch(ctx context.Context) error {
 		return nil // notFound has set the outcome
 	}
 	b := r.serveBroker(req)
-	adopter, err := r.adopt()
-	if err != nil {
-		return err
-	}
 	r.res, err = r.launcher.Run(ctx, req)
 	b.stop(r.receipt)
-	if r.res != nil && r.res.Killed && adopter != nil {
-		r.res.Left = adopter.Kill(adoptedTime) != nil
+	if r.res != nil && r.res.Killed && r.adopter != nil {
+		r.res.Left = r.adopter.Kill(adoptedTime) != nil
 	}
 	if r.res != nil && (r.res.Started || r.res.ExecErr != nil) {
 		r.receipt.launched(r.res, req.Stdout, req.Stderr)
@@ -228,16 +231,6 @@ func (r *runner) openWorkDir() (*os.File, error) {
 	f := os.NewFile(uintptr(fd), r.plan.WorkDir.Path)
 	r.files = append(r.files, f)
 	return f, nil
-}
-
-// adopt makes this process the next one that the command's processes fall to,
-// should the launcher be killed.
-func (r *runner) adopt() (*launch.Adopter, error) {
-	if !r.cmd.Exclusive {
-		return nil, nil
-	}
-	a, err := launch.Adopt()
-	return a, setupError(r.choice.Backend.Name(), err)
 }
 
 // adoptedTime bounds the wait for processes that a killed launcher left.

@@ -29,7 +29,7 @@ func (r *runner) makeTmp() error {
 	if !r.resolved.PrivateTmp {
 		return nil
 	}
-	err := os.Mkdir(r.resolved.TmpDir, 0o700)
+	err := sys.MkdirPrivate(r.resolved.TmpDir)
 	if errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.EACCES) || errors.Is(err, syscall.EROFS) {
 		return fmt.Errorf("cannot make the private temporary folder; set TMPDIR to a writable folder, or private_tmp to false: %w", err)
 	}
@@ -43,8 +43,7 @@ func (r *runner) makeTmp() error {
 		return fmt.Errorf("cannot open the private temporary folder: %w", err)
 	}
 	r.tmp = os.NewFile(uintptr(fd), r.resolved.TmpDir)
-	// A umask that takes the owner's own rights away must not make it unusable.
-	return r.tmp.Chmod(0o700)
+	return nil
 }
 
 // removeTmp removes the folder, if the launcher did not run or could not.

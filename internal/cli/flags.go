@@ -22,7 +22,7 @@ import (
 // that reports can say which flag a rule came from.
 type policyFlags struct {
 	set    *flag.FlagSet
-	files  []policy.Layer
+	files  []string
 	layers map[string]*policy.Policy
 	order  []string
 	cwd    string
@@ -40,7 +40,7 @@ func newFlags(name string) *flag.FlagSet {
 func addPolicyFlags(fs *flag.FlagSet) *policyFlags {
 	p := &policyFlags{set: fs, layers: map[string]*policy.Policy{}}
 	if p.cwd, p.err = syscall.Getwd(); p.err != nil {
-		p.err = fmt.Errorf("POLICY_INVALID: cannot find the current folder, it may have been removed; change to another one: %w", p.err)
+		p.err = fmt.Errorf("cannot find the current folder, it may have been removed; change to another one: %w", p.err)
 	}
 	fs.Func("policy", "`FILE` with a policy (repeatable; later files win)", p.addFile)
 	p.text("extends", "built-in policy to start from: `NAME` workspace, system or none", func(l *policy.Policy, v string) { l.Extends = v })
@@ -164,12 +164,7 @@ func (p *policyFlags) toggle(name, usage string, set func(*policy.Policy, bool))
 }
 
 func (p *policyFlags) addFile(name string) error {
-	l, err := policy.ReadFile(name)
-	if err != nil {
-		p.err = err // as it is: it names the file and the place
-		return err
-	}
-	p.files = append(p.files, l)
+	p.files = append(p.files, name)
 	return nil
 }
 
@@ -222,16 +217,26 @@ func (p *policyFlags) addSecret(v string) error {
 var errSecret = errors.New("name its source, never its value: NAME, NAME=env:OTHER, NAME=file:PATH or NAME=fd:N")
 
 // command makes the run that the flags describe. Without a file the flags
-// extend the default policy.
-func (p *policyFlags) command(a *App) *ambit.Command {
-	c := &ambit.Command{Layers: p.files, Environ: a.Environ, Dir: p.cwd}
+// extend the default policy. The error is an [ambit.ErrPolicy].
+func (p *policyFlags) command(a *App) (*ambit.Command, error) {
+	c := &ambit.Command{Environ: a.Environ, Dir: p.cwd}
+	if p.err != nil {
+		return nil, ambit.PolicyError(p.err)
+	}
+	for _, name := range p.files {
+		l, err := policy.ReadFile(name)
+		if err != nil {
+			return nil, ambit.PolicyError(err)
+		}
+		c.Layers = append(c.Layers, l)
+	}
 	if len(p.files) == 0 {
 		c.Layers = []policy.Layer{{Name: "default", Policy: policy.Policy{Extends: policy.Workspace}}}
 	}
 	for _, name := range p.order {
 		c.Layers = append(c.Layers, policy.Layer{Name: name, Policy: *p.layers[name]})
 	}
-	return c
+	return c, nil
 }
 
 // parse parses flags and reports misuse; ok is false when the caller returns
@@ -242,9 +247,6 @@ func (a *App) parse(p *policyFlags, usage string, args []string, failed int) (co
 	case errors.Is(err, flag.ErrHelp):
 		a.flagHelp(p.set, usage)
 		return exitOK, false
-	case p.err != nil:
-		a.complain(p.err.Error())
-		return failed, false
 	case err != nil:
 		return a.misuse(failed, err.Error(), "ambit "+p.set.Name()+" --help lists the flags"), false
 	}

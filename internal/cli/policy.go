@@ -34,7 +34,11 @@ func (a *App) policyShow(args []string) int {
 	if fs.NArg() > 0 {
 		return a.misuse(exitUsage, fmt.Sprintf("unexpected argument %q", fs.Arg(0)), "a policy file is given with --policy FILE")
 	}
-	v, err := ambit.Inspect(p.command(a))
+	c, err := p.command(a)
+	var v *ambit.Preview
+	if err == nil {
+		v, err = ambit.Inspect(c)
+	}
 	if err != nil {
 		a.complain(err.Error())
 		return ambit.ExitUnavailable

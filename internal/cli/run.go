@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/ambit-sandbox/ambit"
 	"github.com/ambit-sandbox/ambit/policy"
@@ -45,7 +46,10 @@ func (a *App) run(args []string) int {
 		a.complain(err.Error())
 		return ambit.ExitUnavailable
 	}
-	c := p.command(a)
+	c, err := p.command(a)
+	if err != nil {
+		return a.refuse(err, *asJSON)
+	}
 	c.Argv, c.Stdin, c.Exclusive = fs.Args(), a.Stdin, true
 	signals, stop := a.forwardSignals()
 	defer stop()
@@ -60,6 +64,18 @@ func (a *App) run(args []string) int {
 		a.complain(err.Error())
 	}
 	return res.ExitCode
+}
+
+// refuse answers a run that did not come so far as to have a receipt.
+func (a *App) refuse(err error, asJSON bool) int {
+	if asJSON {
+		a.printJSON(answer{ExitCode: ambit.ExitUnavailable, Code: ambit.CodeOf(err), Error: err.Error(),
+			StdoutEncoding: "utf-8", StderrEncoding: "utf-8",
+			Receipt: &ambit.Receipt{Version: ambit.ReceiptVersion, Started: time.Now(), Code: ambit.CodeOf(err), Error: err.Error()}})
+	} else {
+		a.complain(err.Error())
+	}
+	return ambit.ExitUnavailable
 }
 
 // report says on stderr what the command itself could not.

@@ -106,10 +106,22 @@ func (c *compiler) place(rule policy.PathRule) error {
 	if l.Status == Enforced || !grant {
 		c.add(obj, rule)
 	}
+	if !grant {
+		c.pin(obj.Links, rule)
+	}
 	if name := path.Clean(rule.Path); !grant && name != obj.Path && !climbs(rule.Path) {
 		c.add(Object{Path: name}, rule)
 	}
 	return nil
+}
+
+// pin keeps the links on the way to a blocked place as they are: one that
+// could be replaced would lead its name elsewhere.
+func (c *compiler) pin(links []string, rule policy.PathRule) {
+	rule.Kind = policy.BlockedWrite
+	for _, name := range links {
+		c.add(Object{Path: name}, rule)
+	}
 }
 
 // climbs reports whether a name has a ".." in it. What that leads to behind a

@@ -13,6 +13,9 @@ type Object struct {
 	// Path is the canonical name. Of a path that does not exist it is the
 	// canonical name of the longest part that does, and the rest.
 	Path string
+	// Links are the canonical names of the symbolic links that the name led
+	// through.
+	Links []string
 	// Exists is false for a name that nothing stands under yet.
 	Exists bool
 	// Dir says that it is a folder; what is neither folder nor regular file

@@ -91,7 +91,7 @@ func (m *mechanisms) ruleset(p *plan.Plan) (*os.File, map[broker.Inode]plan.Mode
 	for _, g := range grants {
 		err := m.allow(fd, host, g)
 		if g.listed && err != nil && vanished(err) {
-			delete(native, broker.Inode{Dev: g.object.Dev, Ino: g.object.Ino})
+			delete(native, inodeOf(g.object))
 			continue
 		}
 		if err != nil {

@@ -32,17 +32,24 @@ type lowering struct {
 	tree   *plan.Tree
 	// lacks says, of each folder above an exception, which rights some
 	// exception below it lacks.
-	lacks  map[string]probe.FS
+	lacks map[string]probe.FS
+	// closed are the objects of exceptions, which may have other names.
+	closed map[broker.Inode]bool
 	grants []grant
 	// native are the objects that have rules, with the mode that those give.
 	native map[broker.Inode]plan.Mode
 }
 
+func inodeOf(o plan.Object) broker.Inode { return broker.Inode{Dev: o.Dev, Ino: o.Ino} }
+
 // lower returns the rules for a tree, and the objects in spine folders that
 // have some.
 func lower(t *plan.Tree, rights func(plan.Mode) probe.FS, list children) ([]grant, map[broker.Inode]plan.Mode, error) {
-	l := &lowering{rights: rights, list: list, tree: t, lacks: map[string]probe.FS{}, native: map[broker.Inode]plan.Mode{}}
+	l := &lowering{rights: rights, list: list, tree: t, lacks: map[string]probe.FS{}, closed: map[broker.Inode]bool{}, native: map[broker.Inode]plan.Mode{}}
 	for _, e := range t.Exceptions() {
+		if e.Object.Exists {
+			l.closed[inodeOf(e.Object)] = true
+		}
 		lacked := rights(plan.Write) &^ rights(e.Mode)
 		for p := path.Dir(e.Path); ; p = path.Dir(p) {
 			l.lacks[p] |= lacked
@@ -87,13 +94,20 @@ func (l *lowering) child(c plan.Object, rights probe.FS) error {
 	if n := l.tree.Find(c.Path); n != nil && n.Path == c.Path {
 		rights &= l.rights(n.Mode)
 	}
-	// A rule sticks to the inode. One on a file with several names would
-	// hold under all of them, an exception's name among them.
-	if rights == 0 || c.Linked {
+	own := l.tree.Find(c.Path) != nil && l.tree.Find(c.Path).Path == c.Path
+	// A rule sticks to the inode. One on a file with several names, or on a
+	// bind mount of an exception, would hold under the exception's name too.
+	if rights == 0 || c.Linked || !own && l.closed[inodeOf(c)] {
 		return nil
 	}
+	if !c.Dir && !c.Special {
+		// A file may be moved by others to where it must not be written, or
+		// be replaced while it is opened; the broker opens it by descriptor.
+		// Reading stays native, since executing can't be brokered.
+		return l.beneath(grant{c, rights & l.rights(plan.Read), true})
+	}
 	if l.lacks[c.Path]&rights == 0 {
-		l.native[broker.Inode{Dev: c.Dev, Ino: c.Ino}] = l.tree.Mode(c.Path)
+		l.native[inodeOf(c)] = l.tree.Mode(c.Path)
 	}
 	return l.beneath(grant{c, rights, true})
 }

@@ -43,7 +43,41 @@ func (r *Resolver) Resolve(name string) (plan.Object, error) {
 	if name == "" {
 		name = "/"
 	}
-	return r.resolve(name, maxLinks)
+	obj, err := r.resolve(name, maxLinks)
+	if err == nil && obj.Path != name {
+		obj.Links, err = r.links(name)
+	}
+	return obj, err
+}
+
+// links walks a name part by part and returns the canonical names of the
+// symbolic links in it, and in what they lead to. The walk ends where nothing
+// stands.
+func (r *Resolver) links(name string) ([]string, error) {
+	var links []string
+	at, rest := "/", name
+	if !path.IsAbs(name) {
+		at = r.cwd
+	}
+	for hops := 0; rest != ""; {
+		part, more, _ := strings.Cut(strings.TrimLeft(rest, "/"), "/")
+		rest = more
+		next := path.Join(at, part) // at holds no link, so ".." is what it says
+		target, err := os.Readlink(next)
+		if part == "" || err != nil {
+			at = next
+			continue
+		}
+		links = append(links, next)
+		if hops++; hops > maxLinks {
+			return nil, &os.PathError{Op: "open", Path: name, Err: syscall.ELOOP}
+		}
+		if path.IsAbs(target) {
+			at = "/"
+		}
+		rest = target + "/" + rest
+	}
+	return links, nil
 }
 
 // Find implements [plan.Resolver].
