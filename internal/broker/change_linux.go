@@ -5,6 +5,7 @@ package broker
 import (
 	"syscall"
 
+	"github.com/ambit-sandbox/ambit/internal/plan"
 	"github.com/ambit-sandbox/ambit/internal/sys"
 )
 
@@ -20,6 +21,9 @@ func (t *task) change(on target, do func(*object) syscall.Errno) syscall.Errno {
 		return errno
 	}
 	ok, node := mayChange(t.b.options.Tree, o.facts)
+	if n := t.b.exceptional(o); ok && n != nil && n.Mode < plan.Write {
+		ok, node = false, n
+	}
 	if ok {
 		return do(o)
 	}
@@ -29,4 +33,13 @@ func (t *task) change(on target, do func(*object) syscall.Errno) syscall.Errno {
 		return syscall.EROFS
 	}
 	return t.refuse(on.String(), o.name, node, syscall.EACCES)
+}
+
+// exceptional returns the exception that an object stood at when the plan was
+// made, whatever name it was reached by now; nil for all others.
+func (b *Broker) exceptional(o *object) *plan.Node {
+	if b.land == nil {
+		return nil
+	}
+	return b.land.denied[Inode{uint64(o.stat.Dev), o.stat.Ino}]
 }

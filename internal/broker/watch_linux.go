@@ -38,7 +38,7 @@ func addWatch(t *task) syscall.Errno {
 	if errno != 0 {
 		return errno
 	}
-	return t.watch(instance, on, mask&^sys.WatchLink)
+	return t.watch(instance, on, mask)
 }
 
 func (t *task) watch(instance int, on target, mask uint32) syscall.Errno {
