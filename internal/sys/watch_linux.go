@@ -16,9 +16,13 @@ const (
 
 // Watch has an inotify instance watch the object that a descriptor pins, and
 // returns the number of the watch (inotify_add_watch(2)). A pinned symbolic
-// link is meant itself; mask must not have WatchLink, which would mean the
-// descriptor's name under /proc.
+// link is meant itself, with WatchLink or without.
 func Watch(inotify, fd int, mask uint32) (int, syscall.Errno) {
+	if mask&WatchLink != 0 { // it would mean the descriptor's own name, which is a link under /proc
+		// A mask must not be empty; IN_UNMOUNT every watch has anyway
+		// (inotify_arg_to_mask in fs/notify/inotify/inotify_user.c).
+		mask = mask&^WatchLink | unix.IN_UNMOUNT
+	}
 	for {
 		wd, err := unix.InotifyAddWatch(inotify, FDPath(fd), mask)
 		if err != unix.EINTR {
