@@ -79,6 +79,13 @@ func (op *opening) once() (errno syscall.Errno, again bool) {
 		return op.temporary(s), false
 	case s.object != nil:
 		return op.existing(s), false
+	case op.flags&syscall.O_CREAT == 0 && !s.slash:
+		// Were the kernel asked, something might stand there by then that the
+		// broker has made, and that has no rule.
+		if j, _ := op.t.judgeName(s); j == brokered {
+			return syscall.ENOENT, false
+		}
+		return letKernel, false
 	case op.flags&syscall.O_CREAT == 0 || s.slash:
 		return letKernel, false // ENOENT, EISDIR
 	}
