@@ -36,13 +36,15 @@ var numbers = merged(archNumbers, map[string]uintptr{
 	"unshare": syscall.SYS_UNSHARE, "utimensat": syscall.SYS_UTIMENSAT, "swapon": syscall.SYS_SWAPON,
 	"vhangup": syscall.SYS_VHANGUP, "settimeofday": syscall.SYS_SETTIMEOFDAY, "migrate_pages": syscall.SYS_MIGRATE_PAGES,
 	"sendmsg": syscall.SYS_SENDMSG, "recvmsg": syscall.SYS_RECVMSG, "pipe2": syscall.SYS_PIPE2, "faccessat": syscall.SYS_FACCESSAT, "fchdir": syscall.SYS_FCHDIR,
+	"getxattr": syscall.SYS_GETXATTR, "lgetxattr": syscall.SYS_LGETXATTR, "fgetxattr": syscall.SYS_FGETXATTR,
+	"listxattr": syscall.SYS_LISTXATTR, "llistxattr": syscall.SYS_LLISTXATTR, "flistxattr": syscall.SYS_FLISTXATTR,
 }, map[string]uintptr{
 	// From 424 on the numbers are the same everywhere (include/uapi/asm-generic/unistd.h).
 	"pidfd_send_signal": 424, "io_uring_setup": 425, "io_uring_enter": 426, "io_uring_register": 427,
 	"open_tree": 428, "move_mount": 429, "fsopen": 430, "fsmount": 432, "pidfd_open": 434, "clone3": 435,
 	"close_range": 436, "openat2": 437, "pidfd_getfd": 438, "mount_setattr": 442,
 	"landlock_create_ruleset": 444, "landlock_add_rule": 445, "landlock_restrict_self": 446,
-	"fchmodat2": 452, "setxattrat": 463, "removexattrat": 466, "file_setattr": 469,
+	"fchmodat2": 452, "setxattrat": 463, "getxattrat": 464, "listxattrat": 465, "removexattrat": 466, "file_setattr": 469,
 })
 
 func merged(tables ...map[string]uintptr) map[string]uintptr {

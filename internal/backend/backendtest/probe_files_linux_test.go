@@ -29,6 +29,8 @@ func fileOperations() map[string]operation {
 		"stat":     statFile,
 
 		"chmod-through": chmodThrough,
+		"get-mode-3":    getModeThree,
+		"watch":         watch,
 		"memory":        memoryMode,
 		"pipe-mode":     pipeMode,
 	}
