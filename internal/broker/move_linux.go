@@ -115,7 +115,7 @@ func (t *task) addName(fromDir int32, fromArg int, toDir int32, toArg int, how n
 // wants the rights of the folder that it stands in, too.
 func (t *task) judgeSource(o *object) (judgement, *plan.Node) {
 	land := t.b.land
-	if n := land.pinned[o.name]; n != nil {
+	if n := land.pinned[land.spell(o.name)]; n != nil {
 		return refused, n
 	}
 	j, node := t.judgeObject(o, plan.Write)

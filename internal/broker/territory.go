@@ -36,6 +36,9 @@ type territory struct {
 	// exceptions and every folder on the way to one. Each has the node that
 	// it is pinned for.
 	pinned map[string]*plan.Node
+	// folded leads from the pinned names in lower case to their spelling: some
+	// file systems find them in any.
+	folded map[string]string
 	// denied are the objects that stood at the exceptions when the plan was
 	// made. They are known by other names too, if they have hard links.
 	denied map[Inode]*plan.Node
@@ -48,6 +51,7 @@ func newTerritory(tree *plan.Tree, native map[Inode]plan.Mode, identify func(str
 	t := &territory{
 		tree: tree, native: native, identify: identify,
 		spine: map[string]plan.Mode{}, pinned: map[string]*plan.Node{}, denied: map[Inode]*plan.Node{},
+		folded: map[string]string{},
 	}
 	exceptions := tree.Exceptions()
 	for i := range exceptions {
@@ -56,7 +60,29 @@ func newTerritory(tree *plan.Tree, native map[Inode]plan.Mode, identify func(str
 	for i := range exceptions { // where one is on the way to another, it is itself
 		t.pinned[exceptions[i].Path] = &exceptions[i]
 	}
+	for p := range t.pinned {
+		t.folded[strings.ToLower(p)] = p
+	}
 	return t
+}
+
+// spell returns p with pinned names spelled as the tree spells them, if it
+// means the same: where the folder makes no difference between cases, or where
+// that can't be known because nothing stands there yet.
+func (t *territory) spell(p string) string {
+	for at, ok := p, true; ok; at, ok = parentOfPath(at) {
+		if t.pinned[at] != nil {
+			return p
+		}
+		name, found := t.folded[strings.ToLower(at)]
+		if !found {
+			continue
+		}
+		if there := t.identify(name); there == (Inode{}) || there == t.identify(at) {
+			return name + p[len(at):]
+		}
+	}
+	return p
 }
 
 func (t *territory) except(n *plan.Node) {
@@ -91,6 +117,7 @@ const (
 // judge decides over an object that has, or gets, the canonical name p. The
 // node is the one of the tree that decided, or nil.
 func (t *territory) judge(p string, need plan.Mode) (judgement, *plan.Node) {
+	p = t.spell(p)
 	n := t.tree.Find(p)
 	if n == nil || n.Mode < need {
 		return refused, n
@@ -112,6 +139,7 @@ func (t *territory) judge(p string, need plan.Mode) (judgement, *plan.Node) {
 // something else in its place. That changes the folder that it stands in, too,
 // and it is that folder's rule which counts to the kernel.
 func (t *territory) judgeName(p string) (judgement, *plan.Node) {
+	p = t.spell(p)
 	if n := t.pinned[p]; n != nil {
 		return refused, n
 	}
@@ -143,6 +171,7 @@ func (t *territory) belowSpine(p string, need plan.Mode) (first string, ok bool)
 // one itself, in a writable place: it may be made, as a plain folder, if it is
 // missing.
 func (t *territory) awaited(p string) bool {
+	p = t.spell(p)
 	n := t.pinned[p]
 	if n == nil || n.Path == p || t.tree.Mode(p) < plan.Write {
 		return false

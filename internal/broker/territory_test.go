@@ -64,3 +64,25 @@ func TestJudgeName(t *testing.T) {
 		}
 	}
 }
+
+// TestSpell: another spelling of a pinned name means the same if it leads to
+// the same object, or if nothing stands there yet.
+func TestSpell(t *testing.T) {
+	tr := tree(t, policy.PathRule{Path: "/p", Kind: policy.Write},
+		policy.PathRule{Path: "/p/git/hooks", Kind: policy.BlockedWrite}, policy.PathRule{Path: "/p/Env", Kind: policy.Blocked})
+	insensitive := map[string]Inode{"/p": {1, 1}, "/p/git": {1, 2}, "/p/Git": {1, 2}, "/p/git/hooks": {1, 3}, "/p/GIT/HOOKS": {1, 3}, "/p/GIT": {1, 2}}
+	sensitive := map[string]Inode{"/p": {1, 1}, "/p/git": {1, 2}, "/p/GIT": {1, 4}, "/p/git/hooks": {1, 3}, "/p/GIT/HOOKS": {1, 5}, "/p/Env": {1, 6}}
+	for _, c := range []struct {
+		inodes     map[string]Inode
+		name, want string
+	}{
+		{insensitive, "/p/GIT/HOOKS/x", "/p/git/hooks/x"}, {insensitive, "/p/Git/Other", "/p/git/Other"}, {insensitive, "/p/env", "/p/Env"},
+		{insensitive, "/p/ENV/x", "/p/Env/x"}, {insensitive, "/p/git/hooks/X", "/p/git/hooks/X"}, {insensitive, "/p/Src", "/p/Src"},
+		{sensitive, "/p/GIT/HOOKS/x", "/p/GIT/HOOKS/x"}, {sensitive, "/p/GIT", "/p/GIT"}, {sensitive, "/p/env", "/p/env"}, {sensitive, "/", "/"},
+	} {
+		land := newTerritory(tr, nil, func(name string) Inode { return c.inodes[name] })
+		if got := land.spell(c.name); got != c.want {
+			t.Errorf("%s: %s, not %s", c.name, got, c.want)
+		}
+	}
+}
