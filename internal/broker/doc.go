@@ -19,7 +19,8 @@
 // itself: its threads hold no capabilities, so they have the same rights as
 // the command, whose user and groups can't change either.
 //
-// One file holds one family of calls; the table is in calls_linux.go.
+// One file holds one family of calls; the tables are in calls_linux.go and
+// filecalls_linux.go.
 //
 // What a caller can tell from a call that the kernel runs by itself:
 //
