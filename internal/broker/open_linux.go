@@ -113,6 +113,10 @@ func (op *opening) existing(s *spot) syscall.Errno {
 	}
 	j, node := op.t.judgeObject(o, op.need)
 	switch {
+	case j == refused && !s.jumped && (kind != syscall.S_IFDIR || op.need == plan.Read):
+		// What somebody outside has put there may have a rule from where it
+		// stood when the command was started.
+		return op.t.refuse(op.on.String(), o.name, node, syscall.EACCES)
 	case j == refused && !s.jumped:
 		return op.t.decline(op.on, o.name, node)
 	case j != brokered:
