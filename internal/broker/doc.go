@@ -40,4 +40,17 @@
 //   - Before Linux 6.9 a thread that parted from its process's descriptors
 //     gets EACCES for calls on descriptors.
 //   - AppArmor and SELinux see the supervisor's label.
+//
+// And of file calls in a folder with an exception somewhere below it:
+//
+//   - getsockname(2) says the last component of what a socket was bound to.
+//   - The flags of an open file lack O_NOFOLLOW.
+//   - A caller with too many open files gets EMFILE after the file was made.
+//   - truncate(2) beyond the limit of file sizes fails without SIGXFSZ.
+//   - Who waits at one end of a FIFO notices the other up to 20 ms late, and
+//     they count among the 48.
+//   - A name that differs from a missing exception in case only is refused.
+//   - An exception's file that had another name in a natively granted folder
+//     before can be changed by that name.
+//   - A file made where something beside it may not be read can't be executed.
 package broker
