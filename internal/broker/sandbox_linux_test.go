@@ -250,12 +250,6 @@ func serve(tb testing.TB, s *subject, listener int, o Options) *Broker {
 	return b
 }
 
-// syscallSpec is a system call for the child to make.
-type syscallSpec struct {
-	NR   int
-	Args []any
-}
-
 // outcome is what the child got.
 type outcome struct {
 	Value int64

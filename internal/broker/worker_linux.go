@@ -27,15 +27,15 @@ type worker struct {
 // took too long, or not at all. A worker that waits for a call can't be
 // deposed: it could not be told.
 const (
-	attending = iota // leads, and waits for a call
-	serving          // leads, and serves one
-	deposed          // serves one while another leads
-	doing     = 3    // the bits' mask
+	attending = 1 + iota // leads, and waits for a call
+	serving              // leads, and serves one
+	deposed              // serves one while another leads
+	doing     = 3        // the bits' mask
 	oneCall   = doing + 1
 )
 
 func (w *worker) begin() {
-	w.state.Store(w.state.Load()&^doing + oneCall + serving)
+	w.state.Store(w.state.Load()&^doing + oneCall | serving)
 	w.b.crew.stir()
 }
 
