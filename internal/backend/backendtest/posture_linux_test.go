@@ -54,7 +54,6 @@ func TestPosture(t *testing.T) {
 	for name, value := range map[string]string{
 		"CapInh": none, "CapPrm": none, "CapEff": none, "CapAmb": none,
 		"NoNewPrivs": "1", "Seccomp": "2",
-		"limit core":      "0 0",
 		"landlock layers": plus(outside["landlock layers"], landlock),
 		"descriptors":     "0 /dev/null, 1 pipe, 2 pipe",
 		"environment":     "HOME JAVA_TOOL_OPTIONS LANG PATH TMPDIR XDG_CACHE_HOME npm_config_cache",
@@ -66,6 +65,12 @@ func TestPosture(t *testing.T) {
 	}
 	if outside["Seccomp_filters"] != "" { // since Linux 5.9
 		want["Seccomp_filters"] = plus(outside["Seccomp_filters"], 1)
+	}
+	var soft, hard uint64
+	_, _ = fmt.Sscan(outside["limit core"], &soft, &hard)
+	want["limit core"] = fmt.Sprintf("%d %[1]d", min(1, hard)) // TestLimitsKept
+	if _, _ = fmt.Sscan(outside["limit nproc"], &soft, &hard); soft < 1<<40 {
+		want["limit nproc"] = fmt.Sprintf("%d %[1]d", keptProcesses(int(soft)))
 	}
 	// A bounding set can be emptied only with CAP_SETPCAP. Under no_new_privs
 	// no exec adds anything from it (capabilities(7)).

@@ -63,6 +63,7 @@ func TestDeadlySignals(t *testing.T) {
 		rec := decode[receipt](t, string(b))
 		if r.code != want || rec.Outcome == nil || rec.Outcome.ExitCode != want {
 			t.Errorf("signal %d: ended with %d (receipt %+v), want %d\n%s", n, r.code, rec.Outcome, want, r.stderr)
+			continue
 		}
 		if got := rec.Outcome.Signal; (want == 128+int(n)) != (got == int(n)) {
 			t.Errorf("signal %d: the receipt says signal %d", n, got)
