@@ -4,7 +4,7 @@ package seccomp
 
 // readCalls tell what is in extended attributes. The two by descriptor are
 // among them for descriptors of access mode 3, which Landlock lets be opened
-// on every file (kernel test of the broker, TestModeThree).
+// on every file (TestAttributes of the broker).
 var (
 	readCalls       = []call{callGetxattr, callLgetxattr, callFgetxattr, callListxattr, callLlistxattr, callFlistxattr}
 	readStructCalls = []call{callGetxattrat, callListxattrat}
