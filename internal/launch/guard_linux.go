@@ -23,12 +23,6 @@ type Guard struct {
 	Scope *broker.Scope
 }
 
-// Guards reports whether the kernel can make a guard domain.
-func Guards(r probe.Rights) bool {
-	return r.Scope&(probe.ScopeSignal|probe.ScopeAbstractUnix) == probe.ScopeSignal|probe.ScopeAbstractUnix &&
-		r.FS&probe.FSRefer != 0
-}
-
 // NewGuard makes the guard domain of one run, nil where the kernel can't.
 // Where Landlock does not restrict connecting to unix sockets (below ABI 9),
 // the broker connects, and to abstract ones from a thread in the domain.

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package launch is the supervisor's side of a run: it starts the launcher,
-// passes signals, copies output, keeps the time, and learns how it ended.
-// The protocol between the two is drawn in package child.
 package launch
 
 import (

@@ -69,23 +69,23 @@ func (p Promise) judgeABI(f Facts) error {
 		return fmt.Errorf("cannot read the promised ABI: %w", err)
 	}
 	if f.ABIErr != nil {
-		return fmt.Errorf("Landlock: promised ABI %s, the kernel answers %w", p.ABI, f.ABIErr)
+		return fmt.Errorf("cannot confirm Landlock: promised ABI %s, the kernel answers %w", p.ABI, f.ABIErr)
 	}
 	known, exact, err := abiOf(f.Release)
 	switch {
 	case err != nil:
 		return err
 	case f.ABI < want || !floor && f.ABI != want:
-		return fmt.Errorf("Landlock: promised ABI %s, the kernel has %d", p.ABI, f.ABI)
+		return fmt.Errorf("cannot confirm Landlock: promised ABI %s, the kernel has %d", p.ABI, f.ABI)
 	case f.ABI < known || exact && f.ABI != known:
-		return fmt.Errorf("Landlock: the kernel has ABI %d, by its release %s it should be %d", f.ABI, f.Release, known)
+		return fmt.Errorf("cannot confirm Landlock: the kernel has ABI %d, by its release %s it should be %d", f.ABI, f.Release, known)
 	}
 	return nil
 }
 
 func wantErrno(f Facts, want syscall.Errno) error {
 	if !errors.Is(f.ABIErr, want) {
-		return fmt.Errorf("Landlock: promised none (%v), the kernel has ABI %d (%v)", want, f.ABI, f.ABIErr)
+		return fmt.Errorf("cannot confirm Landlock: promised none (%v): the kernel has ABI %d (%v)", want, f.ABI, f.ABIErr)
 	}
 	return nil
 }
