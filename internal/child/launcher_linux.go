@@ -142,6 +142,10 @@ func (l *launcher) prepare() error {
 		return &StepError{"become the subreaper", "", err}
 	}
 	sys.ParkThreads(spareThreads)
+	// No memory goes into a dump, wherever one may still be taken: the setting
+	// is inherited by fork and exec (core(5), "Controlling which mappings are
+	// written"). It is a second line behind the limit, so failing is no error.
+	_ = os.WriteFile("/proc/self/coredump_filter", []byte("0"), 0)
 	return nil
 }
 

@@ -103,14 +103,18 @@ func (p *program) addFilter(s *Spec, f Files) {
 // or hands them, secrets and all, to a program that it starts there, outside
 // of any policy (core(5)). A limit of 0 does not stop the latter; 1 does
 // ("RLIMIT_CORE is set to 1, aborting core", fs/coredump.c), and is below the
-// smallest file.
+// smallest file. A caller whose own hard limit is 0 can't give 1.
 //
 // The command may have fewer processes than the caller by a reserve: when it
 // has used up its own, the supervisor and the launcher can still start the
 // threads that they end it with.
 func inheritedLimits() []Rlimit {
-	limits := []Rlimit{{Resource: syscall.RLIMIT_CORE, Soft: 1, Hard: 1}}
 	var now syscall.Rlimit
+	core := Rlimit{Resource: syscall.RLIMIT_CORE, Soft: 1, Hard: 1}
+	if syscall.Getrlimit(syscall.RLIMIT_CORE, &now) == nil && now.Max == 0 {
+		core.Soft, core.Hard = 0, 0
+	}
+	limits := []Rlimit{core}
 	if syscall.Getrlimit(sys.RlimitNproc, &now) == nil && now.Cur < 1<<40 {
 		soft := max(now.Cur, threadReserve+1) - threadReserve
 		limits = append(limits, Rlimit{sys.RlimitNproc, soft, soft})

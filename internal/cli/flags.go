@@ -54,7 +54,13 @@ func addPolicyFlags(fs *flag.FlagSet) *policyFlags {
 	p.toggle("strict", "a listed path that is missing is an error", func(l *policy.Policy, v bool) { l.Strict = &v })
 	p.text("accept", "let the coverage `ITEM` be missing on a host that can't enforce it", func(l *policy.Policy, v string) { l.Accept = append(l.Accept, v) })
 	fs.Func("env", "let the variable `NAME[=VALUE]` pass, or set it (repeatable)", func(v string) error { return p.addEnv(v) })
-	fs.Func("secret", "secret variable `NAME[=SOURCE]`: file:PATH, fd:N or env:NAME", func(v string) error { return p.addSecret(v) })
+	fs.Func("secret", "secret variable `NAME[=SOURCE]`: file:PATH, fd:N or env:NAME", func(v string) error {
+		// Not returned: package flag would repeat the whole argument.
+		if err := p.addSecret(v); err != nil && p.err == nil {
+			p.err = err
+		}
+		return nil
+	})
 	p.addLimits()
 	return p
 }
@@ -214,7 +220,7 @@ func (p *policyFlags) addSecret(v string) error {
 	return nil
 }
 
-var errSecret = errors.New("name its source, never its value: NAME, NAME=env:OTHER, NAME=file:PATH or NAME=fd:N")
+var errSecret = errors.New("cannot use --secret: name its source, never its value: NAME, NAME=env:OTHER, NAME=file:PATH or NAME=fd:N")
 
 // command makes the run that the flags describe. Without a file the flags
 // extend the default policy. The error is an [ambit.ErrPolicy].

@@ -60,6 +60,7 @@ func TestPosture(t *testing.T) {
 		"parent death":    "9",
 		"subreaper":       "0",
 		"dumpable":        "1",
+		"coredump_filter": "00000000", // nothing of the memory
 	} {
 		want[name] = value
 	}

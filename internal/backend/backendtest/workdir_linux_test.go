@@ -66,35 +66,3 @@ func TestClosedParent(t *testing.T) {
 		})
 	}
 }
-
-// TestNested: what lies closed within an open tree this backend can't say
-// yet. Such a policy does not run, and the error names the item and the place.
-func TestNested(t *testing.T) {
-	w := newWorld(t)
-	w.must(os.MkdirAll(w.at("work/closed/sub"), 0o755))
-	w.must(os.MkdirAll(w.at("read/closed"), 0o755))
-	for _, c := range []struct {
-		name  string
-		flags []string
-		place string
-	}{
-		{"blocked in a write tree", []string{"--block", w.at("work/closed")}, "work/closed"},
-		{"blocked in a read tree", []string{"--block", w.at("read/closed")}, "read/closed"},
-		{"blocked, not there yet", []string{"--block", w.at("work/.env")}, "work/.env"},
-		{"not writable in a write tree", []string{"--block-write", w.at("work/closed")}, "work/closed"},
-		{"read in a write tree", []string{"--write", w.at("outside"), "--read", w.at("outside/a")}, "outside/a"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			w := w.as(t)
-			w.must(os.MkdirAll(w.at("outside/a"), 0o755))
-			w.refuses(w.policyFlags(c.flags...), "SANDBOX_UNAVAILABLE", "files.nested", w.at(c.place))
-		})
-	}
-	w.write("outside/a/f", "content")
-	w.tryAll(w.policyFlags("--block", w.at("outside"), "--block", w.at("nowhere"), "--block", w.at("nowhere/below"), "--block-write", w.at("read")), []attempt{
-		{"get %outside/a/f", "EACCES", ""},
-		{"put nested WRONLY|CREAT x", "OK", ""},
-	})
-	w.refuses(w.policyFlags("--block", w.at("work")), "POLICY_INVALID", w.at("work"))
-	w.refuses(w.policyFlags("--block", w.dir), "POLICY_INVALID", w.at("work"))
-}
