@@ -32,7 +32,7 @@ func keptProcesses(callers int) int { return callers - 24 }
 // (fs/coredump.c), and a caller who may write none can't raise that to 1.
 func TestLimitsKept(t *testing.T) {
 	w := newWorld(t)
-	for callers, core := range map[string]string{"100": "1 1", "0": "0 0"} {
+	for _, callers := range []string{"100", "0"} {
 		t.Run("core "+callers, func(t *testing.T) {
 			w := w.as(t)
 			cmd := w.sandbox(acceptFlags(), "/bin/cat", "/proc/self/limits")
@@ -44,7 +44,9 @@ func TestLimitsKept(t *testing.T) {
 			if outside["Max open files"] != "333 1000" || len(outside) != 16 {
 				t.Fatalf("the caller's limits are %v", outside)
 			}
-			outside["Max core file size"] = core
+			if outside["Max core file size"] != "0 0" { // the tests' own caller may have it so
+				outside["Max core file size"] = "1 1"
+			}
 			if soft, _, _ := strings.Cut(outside["Max processes"], " "); soft != "unlimited" {
 				n, err := strconv.Atoi(soft)
 				w.must(err)

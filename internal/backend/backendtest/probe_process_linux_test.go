@@ -101,13 +101,13 @@ func isTerminal(a []string) (string, error) {
 	return strings.Join(out, " "), nil
 }
 
-// allocate BYTES: address space.
+// allocate BYTES: address space, and no memory to go with it.
 func allocate(a []string) (string, error) {
 	n, err := strconv.Atoi(a[0])
 	if err != nil {
 		return "", err
 	}
-	b, err := syscall.Mmap(-1, 0, n, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANON)
+	b, err := syscall.Mmap(-1, 0, n, syscall.PROT_NONE, syscall.MAP_PRIVATE|syscall.MAP_ANON|syscall.MAP_NORESERVE)
 	if err != nil {
 		return "", err
 	}
