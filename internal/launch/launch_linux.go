@@ -183,6 +183,8 @@ func (r *run) follow(ctx context.Context) error {
 		defer t.Stop()
 		timeout = t.C
 	}
+	setup := time.NewTimer(setupTime)
+	defer setup.Stop()
 	done, signals := ctx.Done(), r.req.Signals
 	var err error
 	for {
@@ -204,12 +206,36 @@ func (r *run) follow(ctx context.Context) error {
 				err = ctx.Err()
 				r.killTree()
 			}
+		case <-setup.C:
+			if r.settingUp() {
+				r.giveUp(errSlow)
+			}
 		case s := <-signals:
-			if n, ok := s.(syscall.Signal); ok {
+			switch n, ok := s.(syscall.Signal); {
+			case ok && r.settingUp() && n != syscall.SIGUSR1 && n != syscall.SIGUSR2:
+				r.giveUp(fmt.Errorf("ended by signal %d (%v)", n, n))
+			case ok:
 				child.SendSignal(int(r.control.Fd()), n)
 			}
 		}
 	}
+}
+
+// setupTime bounds the set-up, which takes milliseconds; what holds it up for
+// so long would hold it up for ever.
+const setupTime = time.Minute
+
+var errSlow = fmt.Errorf("it was not done after %v", setupTime)
+
+// settingUp: there is no command yet, which a signal could be for.
+func (r *run) settingUp() bool {
+	return !r.res.Started && r.res.ExecErr == nil && r.failure == nil
+}
+
+// giveUp ends a set-up.
+func (r *run) giveUp(why error) {
+	r.failure = &child.StepError{Step: "set-up", Err: why}
+	r.killTree()
 }
 
 // killTree ends our sending side, which the launcher takes for "kill".

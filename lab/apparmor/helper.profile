@@ -7,7 +7,7 @@ include <tunables/global>
 profile ambit_lab_helper /usr/bin/bwrap {
   audit deny capability,
   allow userns,
-  allow file rwlkm /**,
+  allow file rwlkm /{,**},
   allow pix /** -> &ambit_lab_helper,
   allow network,
   allow unix,

@@ -9,7 +9,7 @@ profile ambit_lab_ubuntu {
   audit deny capability,
   audit deny change_profile,
   allow userns,
-  allow file rwlkm /**,
+  allow file rwlkm /{,**},
   allow pix /** -> &ambit_lab_ubuntu,
   allow network,
   allow unix,

@@ -74,7 +74,7 @@ func TestLimits(t *testing.T) {
 		{"--open-files", "20", "Max open files", "20 20", "exec 19</dev/null && echo open; exec 20</dev/null || exit 2", 2, "open"},
 		{"--file-size", "1000", "Max file size", "1000 1000", "head -c 5000 /dev/zero > f", 128 + int(syscall.SIGXFSZ), ""},
 		{"--cpu", "1", "Max cpu time", "1 1", "while :; do :; done", 128 + int(syscall.SIGKILL), ""},
-		{"--memory", "8G", "Max address space", "8589934592 8589934592", self(t) + " op allocate 4000000000 :: allocate 9000000000", 0, "=OK \"\"\n=ENOMEM"},
+		{"--memory", "4G", "Max address space", "4294967296 4294967296", self(t) + " op allocate 300000000 :: allocate 5000000000", 0, "=OK \"\"\n=ENOMEM"},
 	} {
 		t.Run(c.flag, func(t *testing.T) {
 			w := w.as(t)
@@ -95,13 +95,13 @@ func TestLimits(t *testing.T) {
 	}
 	t.Run("--processes", func(t *testing.T) {
 		w := w.as(t)
-		ops := [][]string{{"fork", "200"}}
+		ops := [][]string{{"fork", "100"}}
 		// The count is the user's: ambit and its launcher are in it, with
 		// their threads.
-		if r := w.inside(w.policyFlags("--processes", "100"), ops...)[0]; r.outcome != "EAGAIN" || r.detail == "0" {
-			t.Errorf("of 200 processes %s could be started: %s, want a few and EAGAIN", r.detail, r.outcome)
+		if r := w.inside(w.policyFlags("--processes", "60"), ops...)[0]; r.outcome != "EAGAIN" || r.detail == "0" {
+			t.Errorf("of 100 processes %s could be started: %s, want a few and EAGAIN", r.detail, r.outcome)
 		}
-		if r := w.inside(w.policyFlags(), ops...)[0]; r != (reply{"OK", "200"}) {
+		if r := w.inside(w.policyFlags(), ops...)[0]; r != (reply{"OK", "100"}) {
 			t.Errorf("without the limit %s could be started: %s", r.detail, r.outcome)
 		}
 	})

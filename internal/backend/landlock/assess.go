@@ -117,7 +117,7 @@ func (m *mechanisms) nested(abi string) backend.Line {
 	case m.rights.FS&probe.FSTruncate == 0:
 		return missing(why + "the broker needs Landlock ABI 3, which restricts truncation")
 	case m.filter.Files == seccomp.FilesAll:
-		return costs(abi+" rules around it, and the broker", "files made during the run directly in a folder on the way to it can't be executed")
+		return costs(abi+" rules around it, and the broker", "files that are made during the run in a folder on the way to it, or in folders made there, can't be executed")
 	}
 	return enforced(abi + " rules around it, and the broker")
 }
