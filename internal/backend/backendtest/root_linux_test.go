@@ -99,7 +99,7 @@ func TestRootSignal(t *testing.T) {
 				t.Errorf("%s: %v, want EPERM", op, r)
 			}
 		}
-		if !alive(v) {
+		if !w.alive(v) {
 			t.Error("it is dead")
 		}
 	}
