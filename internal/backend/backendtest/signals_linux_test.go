@@ -63,6 +63,33 @@ func TestSignalDefault(t *testing.T) {
 	}
 }
 
+// TestSignalDuringSetup: whenever a signal comes, either nothing ran and the
+// exit code says so, or the signal reached the command.
+func TestSignalDuringSetup(t *testing.T) {
+	w := newWorld(t)
+	const rounds = 60
+	ran := 0
+	for i := range times(rounds) {
+		cmd := w.sandbox(acceptFlags(), "/bin/sh", "-c", ": > started; exec sleep 60")
+		start(t, cmd)
+		time.Sleep(patience(time.Duration(i) * time.Millisecond))
+		w.must(cmd.Process.Signal(syscall.SIGTERM))
+		ws := waitFor(t, cmd)
+		started := os.Remove(w.at("work/started")) == nil
+		switch code := ws.ExitStatus(); {
+		case code == 128+int(syscall.SIGTERM):
+			ran++
+		case ws.Signaled() && ws.Signal() == syscall.SIGTERM && !started: // before ambit caught it
+		case code == 125 && !started:
+		default:
+			t.Errorf("SIGTERM after %d ms: ambit ended with %v, and the command had run: %v", i, ws, started)
+		}
+	}
+	if ran == 0 {
+		t.Error("no command was reached")
+	}
+}
+
 // TestSignalIgnored: hang-ups and interrupts that the caller ignores, the
 // command ignores (nohup, background jobs of scripts). Go's runtime takes over
 // every other signal before main (initsig in runtime/signal_unix.go).
