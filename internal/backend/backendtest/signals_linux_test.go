@@ -111,9 +111,11 @@ func TestSignalIgnored(t *testing.T) {
 func TestTerminalKeys(t *testing.T) {
 	w := newWorld(t)
 	tt := openTerminal(t)
-	cmd := w.sandbox(w.policyFlags(), self(t), probeArg, "isatty", "0", "1", "2", probeNext, "get", "/dev/tty", probeNext, "signals")
-	// get /dev/tty reads a line: what is typed.
+	cmd := w.sandbox(w.policyFlags(), self(t), probeArg, "ioctl", "0", "0x5412", "x:61", probeNext, "isatty", "0", "1", "2", probeNext, "get", "/dev/tty", probeNext, "signals")
+	// get /dev/tty reads a line: what is typed, and nothing that the command
+	// typed itself (TIOCSTI).
 	tt.run(cmd)
+	tt.expect(`=EPERM ""`, 1)
 	tt.expect(`=OK "OK OK OK"`, 1)
 	tt.press("typed\n\x04")
 	tt.expect(`=OK "typed\n"`, 1)
