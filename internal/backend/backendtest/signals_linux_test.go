@@ -148,6 +148,7 @@ func TestTerminalReopen(t *testing.T) {
 		"get", foreign.name, probeNext, "put", foreign.name, "WRONLY", "x", probeNext, "get", "/dev/stdin")
 	tt.run(cmd)
 	tt.expect("to the tty", 1)
+	tt.expect(`=EACCES ""`, 2) // the echo of what is typed must not mix with it
 	tt.press("typed\n\x04")
 	if ws := waitFor(t, cmd); ws != 0 {
 		t.Errorf("ended with %v", ws)
