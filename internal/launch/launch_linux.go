@@ -99,6 +99,7 @@ type run struct {
 	over    time.Time
 	ended   bool // the command's status is known
 	failure error
+	pending []syscall.Signal // that came before the command was there
 
 	control *os.File
 	ready   *os.File // our end of the pipe that lets the command start
@@ -212,8 +213,9 @@ func (r *run) follow(ctx context.Context) error {
 			}
 		case s := <-signals:
 			switch n, ok := s.(syscall.Signal); {
-			case ok && r.settingUp() && n != syscall.SIGUSR1 && n != syscall.SIGUSR2:
-				r.giveUp(fmt.Errorf("ended by signal %d (%v)", n, n))
+			case ok && r.settingUp():
+				// Whether there is a command yet only its start will tell.
+				r.pending = append(r.pending, n)
 			case ok:
 				child.SendSignal(int(r.control.Fd()), n)
 			}
@@ -247,6 +249,9 @@ func (r *run) handle(e event) {
 	case child.Listener:
 		r.serve(fd)
 	case child.Started:
+		for _, n := range r.pending {
+			child.SendSignal(int(r.control.Fd()), n)
+		}
 		r.res.Started, r.started = true, time.Now()
 		r.res.Setup = r.started.Sub(r.begin)
 	case child.ExecFailed:
