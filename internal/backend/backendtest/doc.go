@@ -18,6 +18,7 @@
 //	AMBIT_EXPECT_ABI      Landlock's ABI, a number, 0 for none: another one is a failure
 //	AMBIT_EXPECT_KERNEL   what the kernel's release begins with
 //	AMBIT_EXPECT          "unavailable": like AMBIT_EXPECT_ABI=0
+//	AMBIT_TEST_SETUID     a copy of the test binary that is setuid root, which only root can make
 //	AMBIT_SLOW            "1": longer deadlines and fewer repetitions, for an emulated machine
 //
 // Where no Landlock is expected, only TestUnavailable runs: every way in must
