@@ -249,6 +249,11 @@ func (r *run) handle(e event) {
 	case child.Listener:
 		r.serve(fd)
 	case child.Started:
+		if errors.Is(r.failure, errSlow) {
+			// It came to be just as the set-up was given up, and is being
+			// killed: that is how it ended, and "nothing ran" would be wrong.
+			r.failure = nil
+		}
 		for _, n := range r.pending {
 			child.SendSignal(int(r.control.Fd()), n)
 		}

@@ -10,8 +10,16 @@ import (
 	"testing"
 )
 
-// TestAttributes: "read" covers extended attributes, and the names that
-// inotify tells. No Landlock right does.
+// TestWatch: "read" covers the names that inotify tells. No Landlock right does.
+func TestWatch(t *testing.T) {
+	w := newWorld(t)
+	for _, place := range []string{"work", "read", "outside"} {
+		makeObjects(t, w.at(place+"/o"))
+	}
+	w.tryControlled(readAttempts("watch %d", "in"))
+}
+
+// TestAttributes: "read" covers extended attributes. No Landlock right does.
 func TestAttributes(t *testing.T) {
 	w := newWorld(t)
 	for _, place := range []string{"work", "read", "outside"} {
@@ -32,12 +40,18 @@ func TestAttributes(t *testing.T) {
 	for _, op := range []string{"listxattr '%f 0 0", "llistxattr '%f #99 99", "flistxattr <%f 0 0", "listxattr '%l 0 0"} {
 		as = append(as, readAttempts(op, "10")...)
 	}
-	as = append(as, readAttempts("watch %d", "in")...)
 	for _, op := range []string{"getxattrat AT '%f 0 'user.kept #16 16", "listxattrat AT '%f 0 0 0"} {
 		for _, a := range readAttempts(op, "") {
 			as = append(as, attempt{op: a.op, want: "ENOSYS"})
 		}
 	}
+	w.tryControlled(as)
+}
+
+// tryControlled makes the attempts, and each that is refused without a sandbox
+// too.
+func (w *world) tryControlled(as []attempt) {
+	w.Helper()
 	w.tryAll(w.policyFlags(), as)
 	var control [][]string
 	for _, a := range as {
@@ -47,7 +61,7 @@ func TestAttributes(t *testing.T) {
 	}
 	for i, r := range w.unconfined(control...) {
 		if r.outcome != "OK" {
-			t.Errorf("no control: %q without a sandbox: %s (%s)", control[i], r.outcome, r.detail)
+			w.Errorf("no control: %q without a sandbox: %s (%s)", control[i], r.outcome, r.detail)
 		}
 	}
 }
