@@ -9,8 +9,10 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -207,6 +209,7 @@ func forkMany(a []string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	spareThreads(8)
 	for i := range n {
 		c := exec.Command("/bin/sleep", "60")
 		if err := c.Start(); err != nil {
@@ -215,4 +218,23 @@ func forkMany(a []string) (string, error) {
 		defer func() { _ = c.Process.Kill() }()
 	}
 	return a[0], nil
+}
+
+// spareThreads has the Go runtime make threads, and keeps them: it ends the
+// process where it needs one more and the limit is reached (newosproc in
+// runtime/os_linux.go).
+func spareThreads(n int) {
+	var stay, ready sync.WaitGroup
+	stay.Add(1)
+	for range n {
+		ready.Add(1)
+		go func() {
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			ready.Done()
+			stay.Wait()
+		}()
+	}
+	ready.Wait()
+	stay.Done()
 }

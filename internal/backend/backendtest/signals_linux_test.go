@@ -119,7 +119,7 @@ func TestTerminalKeys(t *testing.T) {
 	// typed itself (TIOCSTI).
 	tt.run(cmd)
 	tt.expect(`=EPERM ""`, 1)
-	tt.expect(`=OK "OK OK OK"`, 1)
+	tt.expect("=OK \"OK OK OK\"\r\n", 1)
 	tt.press("typed\n\x04")
 	tt.expect(`=OK "typed\n"`, 1)
 	tt.expect(`=OK "ready"`, 1)
@@ -151,7 +151,7 @@ func TestTerminalReopen(t *testing.T) {
 		"get", foreign.name, probeNext, "put", foreign.name, "WRONLY", "x", probeNext, "get", "/dev/stdin")
 	tt.run(cmd)
 	tt.expect("to the tty", 1)
-	tt.expect(`=EACCES ""`, 2) // the echo of what is typed must not mix with it
+	tt.expect("=EACCES \"\"\r\n", 2) // the echo of what is typed must not mix with it
 	tt.press("typed\n\x04")
 	if ws := waitFor(t, cmd); ws != 0 {
 		t.Errorf("ended with %v", ws)
