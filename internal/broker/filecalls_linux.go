@@ -4,6 +4,9 @@ package broker
 
 import "syscall"
 
+// nrOpenat2 has the same number on every architecture (Linux 5.6).
+const nrOpenat2 = 437
+
 // commonFileCalls are the calls that are handed over because Landlock's rules
 // can't say what the tree says. Landlock covers each of them, so the kernel
 // may decide where the broker has nothing to do; a call that it does not
@@ -11,6 +14,7 @@ import "syscall"
 func commonFileCalls() map[int32]call {
 	return map[int32]call{
 		syscall.SYS_OPENAT:    {"openat", openat},
+		nrOpenat2:             {"openat2", openat2},
 		syscall.SYS_TRUNCATE:  {"truncate", truncate},
 		syscall.SYS_MKDIRAT:   {"mkdirat", mkdirat},
 		syscall.SYS_MKNODAT:   {"mknodat", mknodat},

@@ -312,13 +312,28 @@ func stormFile(dir uintptr, name []byte, i int) syscall.Errno {
 		runtime.KeepAlive(name)
 		return errno
 	}
-	n, _, errno := syscall.Syscall6(syscall.SYS_OPENAT, dir, pointer(name), flags, 0o666, 0, 0)
+	n, _, errno := stormOpen(dir, name, flags, i)
 	runtime.KeepAlive(name)
 	if errno == 0 {
 		_, _ = syscall.Write(int(n), []byte("broken"))
 		_ = syscall.Close(int(n))
 	}
 	return errno
+}
+
+// stormOpen takes openat and openat2 in turn, by all ways of following the name.
+func stormOpen(dir uintptr, name []byte, flags uintptr, i int) (n, _ uintptr, errno syscall.Errno) {
+	if i%3 != 0 {
+		return syscall.Syscall6(syscall.SYS_OPENAT, dir, pointer(name), flags, 0o666, 0, 0)
+	}
+	mode := uint64(0)
+	if flags&syscall.O_CREAT != 0 {
+		mode = 0o666
+	}
+	how := openHowOf(uint64(flags), mode, []uint64{0, 1, 8, 16}[i/3%4])
+	n, _, errno = syscall.Syscall6(nrOpenat2, dir, pointer(name), pointer(how), uintptr(len(how)), 0, 0)
+	runtime.KeepAlive(how)
+	return n, 0, errno
 }
 
 // stormName makes, moves and removes names.

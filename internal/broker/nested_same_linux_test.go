@@ -199,6 +199,9 @@ func randomOperation(rng *rand.Rand) operation {
 	}
 	switch rng.IntN(20) {
 	default:
+		if rng.IntN(3) == 0 {
+			return randomOpenat2(rng, dir, a, mode)
+		}
 		return randomOpen(rng, dir, a, mode)
 	case 0, 1:
 		return one("mkdirat", syscall.SYS_MKDIRAT, func(w *twin) []any { return []any{dir, w.named(a), mode} })

@@ -9,13 +9,13 @@ import (
 	"github.com/ambit-sandbox/ambit/internal/sys"
 )
 
-// open, creat, openat: fs/open.c, fs/namei.c (path_openat).
+// open, creat, openat, and openat2 (openat2_linux.go): fs/open.c, fs/namei.c (path_openat).
 
-func open(t *task) syscall.Errno   { return t.open(sys.AtCWD, 0, int(t.reg(1)), uint32(t.args[2])) }
-func openat(t *task) syscall.Errno { return t.open(t.reg(0), 1, int(t.reg(2)), uint32(t.args[3])) }
+func open(t *task) syscall.Errno   { return t.open(sys.AtCWD, 0, int(t.reg(1)), uint32(t.args[2]), 0) }
+func openat(t *task) syscall.Errno { return t.open(t.reg(0), 1, int(t.reg(2)), uint32(t.args[3]), 0) }
 
 func creat(t *task) syscall.Errno {
-	return t.open(sys.AtCWD, 0, syscall.O_CREAT|syscall.O_WRONLY|syscall.O_TRUNC, uint32(t.args[1]))
+	return t.open(sys.AtCWD, 0, syscall.O_CREAT|syscall.O_WRONLY|syscall.O_TRUNC, uint32(t.args[1]), 0)
 }
 
 // opening is one open call.
@@ -26,16 +26,18 @@ type opening struct {
 	mode  uint32
 	// need is what the object must grant, if it exists.
 	need plan.Mode
+	// resolve restricts how the name is followed (openat2(2), RESOLVE_*).
+	resolve uint64
 }
 
-func (t *task) open(dir int32, arg, flags int, mode uint32) syscall.Errno {
+func (t *task) open(dir int32, arg, flags int, mode uint32, resolve uint64) syscall.Errno {
 	switch {
 	case flags&sys.OpenPathOnly != 0: // Landlock has no right for it
 		return letKernel
 	case flags&syscall.O_CREAT != 0 && flags&syscall.O_DIRECTORY != 0: // EINVAL since Linux 6.4
 		return letKernel
 	}
-	op := &opening{t: t, flags: flags, mode: mode & 0o7777}
+	op := &opening{t: t, flags: flags, mode: mode & 0o7777, resolve: resolve}
 	switch access := flags & syscall.O_ACCMODE; {
 	case access == syscall.O_WRONLY, access == syscall.O_RDWR, flags&syscall.O_TRUNC != 0:
 		op.need = plan.Write
@@ -69,7 +71,7 @@ func (op *opening) run() syscall.Errno {
 
 // once tries once; again says that the name has changed.
 func (op *opening) once() (errno syscall.Errno, again bool) {
-	s, errno := op.t.locate(op.on)
+	s, errno := op.locate()
 	if errno != 0 {
 		return letKernel, false
 	}
@@ -94,6 +96,13 @@ func (op *opening) once() (errno syscall.Errno, again bool) {
 		return op.hand(fd, errno)
 	})
 	return errno, errno == syscall.EEXIST && op.flags&syscall.O_EXCL == 0
+}
+
+func (op *opening) locate() (*spot, syscall.Errno) {
+	if op.resolve != 0 {
+		return op.t.locateWithin(op.on, op.resolve)
+	}
+	return op.t.locate(op.on)
 }
 
 // existing opens an object that is there.

@@ -32,10 +32,10 @@ var filesChanging = rule{
 	then: Notify, reason: filesReason, source: filesSource,
 }
 
+// filesOpenat2: its flags are in memory.
 var filesOpenat2 = rule{
-	calls: []call{callOpenat2}, errno: ENOSYS,
-	reason: filesReason + "; its flags are in memory, and callers fall back on openat",
-	source: "openat2(2): since Linux 5.6",
+	calls: []call{callOpenat2}, then: Notify,
+	reason: filesReason, source: filesSource,
 }
 
 var filesWrites = []rule{

@@ -44,8 +44,26 @@ func Pin(dir int, name string, how PinFlags) (int, syscall.Errno) {
 	if how&PinJumps != 0 {
 		open.Resolve &^= unix.RESOLVE_NO_MAGICLINKS
 	}
+	return pin(dir, name, &open)
+}
+
+// resolveCached is RESOLVE_CACHED (linux/openat2.h, Linux 5.12).
+const resolveCached = 0x20
+
+// PinWithin is Pin under further restrictions on the way: RESOLVE_BENEATH and
+// its like (openat2(2)). RESOLVE_CACHED is left out: it fails where the caller
+// would have to wait, which is the broker's affair.
+func PinWithin(dir int, name string, how PinFlags, resolve uint64) (int, syscall.Errno) {
+	open := unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: resolve&^resolveCached | unix.RESOLVE_NO_MAGICLINKS}
+	if how&PinLink != 0 {
+		open.Flags |= unix.O_NOFOLLOW
+	}
+	return pin(dir, name, &open)
+}
+
+func pin(dir int, name string, open *unix.OpenHow) (int, syscall.Errno) {
 	for {
-		fd, err := unix.Openat2(dir, name, &open)
+		fd, err := unix.Openat2(dir, name, open)
 		if err == nil {
 			return fd, 0
 		}
