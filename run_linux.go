@@ -17,6 +17,7 @@ import (
 	"github.com/ambit-sandbox/ambit/internal/plan"
 	"github.com/ambit-sandbox/ambit/internal/plan/hostpath"
 	"github.com/ambit-sandbox/ambit/internal/probe"
+	"github.com/ambit-sandbox/ambit/internal/stock"
 	"github.com/ambit-sandbox/ambit/internal/sys"
 	"github.com/ambit-sandbox/ambit/policy"
 )
@@ -115,6 +116,7 @@ func (r *runner) prepare() (err error) {
 	if r.plan, err = plan.Compile(r.resolved, r.resolved.TmpDir, hostpath.New()); err != nil {
 		return setupError("", err)
 	}
+	r.plan.Places = stock.Places(variable(r.environ, "HOME"), variable(r.environ, "XDG_STATE_HOME"), r.tmpBase())
 	r.receipt.plan(r.plan)
 	r.choice, err = backend.Select(all.Backends(), r.plan, r.facts)
 	if err != nil {

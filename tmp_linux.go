@@ -16,12 +16,16 @@ import (
 // tmpName chooses the name of the private temporary folder. It can't be
 // guessed, so nobody else can be there first; mkdir fails if somebody is.
 func (r *runner) tmpName() (string, error) {
-	base := variable(r.environ, "TMPDIR")
-	if !path.IsAbs(base) {
-		base = "/tmp"
-	}
 	random, err := sys.RandomName()
-	return path.Join(base, "ambit-"+random), err
+	return path.Join(r.tmpBase(), "ambit-"+random), err
+}
+
+// tmpBase is where the caller keeps temporary files.
+func (r *runner) tmpBase() string {
+	if base := variable(r.environ, "TMPDIR"); path.IsAbs(base) {
+		return base
+	}
+	return "/tmp"
 }
 
 // makeTmp makes the folder, for this user alone, if the policy wants it.

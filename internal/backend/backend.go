@@ -48,8 +48,12 @@ type Confinement struct {
 	Files *broker.Files
 }
 
-// Close closes the descriptors.
+// Close closes the descriptors and removes what was kept for the run. The
+// broker has ended before.
 func (c *Confinement) Close() {
+	if c.Files != nil {
+		c.Files.Stock.Close()
+	}
 	if c.Ruleset != nil {
 		_ = c.Ruleset.Close()
 	}

@@ -49,6 +49,8 @@
 //   - truncate(2) beyond the limit of file sizes fails without SIGXFSZ.
 //   - Who waits at one end of a FIFO notices the other up to 20 ms late, and
 //     they count among the 48.
+//   - A new folder may be one that was made before the command was started: it
+//     was born then (statx(2), stx_btime), and inotify(7) says IN_MOVED_TO.
 //   - A name that differs from a missing exception in case only is refused.
 //   - An exception's file that had another name in a natively granted folder
 //     before can be changed by that name.

@@ -5,6 +5,7 @@ package broker
 import (
 	"syscall"
 
+	"github.com/ambit-sandbox/ambit/internal/stock"
 	"github.com/ambit-sandbox/ambit/internal/sys"
 )
 
@@ -28,7 +29,22 @@ func (t *task) makeFolder(dir int32, arg int) syscall.Errno {
 	if s.object == nil && t.b.land.awaited(s.path()) {
 		return t.perform(making, do)
 	}
-	return t.atName(s, making, do)
+	return t.atName(s, making, func() syscall.Errno {
+		if t.fromStock(s, mode) {
+			return 0
+		}
+		return do()
+	})
+}
+
+// fromStock makes a folder by taking one that has a rule already, so that what
+// is done in it later is the kernel's.
+func (t *task) fromStock(s *spot, mode uint32) bool {
+	const bits = syscall.S_ISVTX | 0o777 // what mkdir(2) takes of the mode
+	if s.object != nil || !t.b.land.uniform(s.path()) {
+		return false
+	}
+	return t.b.options.Files.Stock.Put(stock.Parent{FD: s.folder.fd, Stat: &s.folder.stat}, s.last, mode&bits&^t.umask)
 }
 
 func mknod(t *task) syscall.Errno   { return t.makeNode(sys.AtCWD, 0) }

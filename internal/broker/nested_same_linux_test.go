@@ -24,15 +24,17 @@ import (
 // there in the end.
 func TestNestedSameAsNative(t *testing.T) {
 	for _, kind := range []policy.Kind{policy.BlockedWrite, policy.Blocked} {
-		t.Run(string(kind), func(t *testing.T) {
-			seed := uint64(time.Now().UnixNano())
-			t.Logf("seed %d", seed)
-			sameOperations(t, kind, rand.New(rand.NewPCG(seed, 2)))
-		})
+		for name, inStore := range map[string]int{"": 0, " with a stock": 500} {
+			t.Run(string(kind)+name, func(t *testing.T) {
+				seed := uint64(time.Now().UnixNano())
+				t.Logf("seed %d", seed)
+				sameOperations(t, kind, rand.New(rand.NewPCG(seed, 2)), inStore)
+			})
+		}
 	}
 }
 
-func sameOperations(t *testing.T, kind policy.Kind, rng *rand.Rand) {
+func sameOperations(t *testing.T, kind policy.Kind, rng *rand.Rand, inStore int) {
 	base, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -45,8 +47,15 @@ func sameOperations(t *testing.T, kind policy.Kind, rng *rand.Rand) {
 		if i == 0 {
 			w.subject = start(t, roleBare, nil, "calls")
 		} else {
-			w.subject, _ = startNested(t, hostTree(t, policy.PathRule{Path: dir, Kind: policy.Write},
-				policy.PathRule{Path: dir + "/deep/er/kept", Kind: kind}, policy.PathRule{Path: dir + "/kept", Kind: kind}), "calls")
+			tree := hostTree(t, policy.PathRule{Path: dir, Kind: policy.Write},
+				policy.PathRule{Path: dir + "/deep/er/kept", Kind: kind}, policy.PathRule{Path: dir + "/kept", Kind: kind})
+			ruleset, files := lower(t, tree)
+			if inStore > 0 {
+				stockUp(t, ruleset, files, inStore, base+"/place")
+			}
+			s, listener := startConfined(t, ruleset, classOf(tree), "calls")
+			serve(t, s, listener, Options{Tree: tree, Files: files})
+			w.subject = s
 		}
 		w.settle(t)
 		twins[i] = w

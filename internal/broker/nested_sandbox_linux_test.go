@@ -16,6 +16,7 @@ import (
 	"github.com/ambit-sandbox/ambit/internal/plan"
 	"github.com/ambit-sandbox/ambit/internal/plan/hostpath"
 	"github.com/ambit-sandbox/ambit/internal/probe"
+	"github.com/ambit-sandbox/ambit/internal/stock"
 	"github.com/ambit-sandbox/ambit/internal/sys"
 	"github.com/ambit-sandbox/ambit/policy"
 )
@@ -170,6 +171,24 @@ func (l *lowering) add(p string) {
 		l.tb.Fatalf("rule for %s: %v", p, err)
 	}
 	l.files.Native[Inode{uint64(st.Dev), st.Ino}] = mode
+}
+
+// stockUp lays in folders for what a role makes, which has the place for it
+// outside of its tree.
+func stockUp(tb testing.TB, ruleset *os.File, files *Files, n int, place string) {
+	tb.Helper()
+	dev := identify(filepath.Dir(place)).Dev
+	files.Stock = stock.Make(n, []uint64{dev}, []string{place}, func(string) bool { return true })
+	tb.Cleanup(files.Stock.Close)
+	laidIn := 0
+	err := files.Stock.Each(func(fd int, dev, ino uint64) error {
+		laidIn++
+		files.Native[Inode{dev, ino}] = plan.Write
+		return sys.LandlockAllow(int(ruleset.Fd()), uint64(probe.FSTruncate<<1-1), fd)
+	})
+	if err != nil || laidIn != n {
+		tb.Fatalf("%d folders in store: %v", laidIn, err)
+	}
 }
 
 // classOf is the class of calls that a tree's exceptions need.

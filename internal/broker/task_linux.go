@@ -22,6 +22,8 @@ type task struct {
 	args [6]uint64
 	// value is what the call returns if it succeeds.
 	value int64
+	// umask is the caller's, once takeUmask has succeeded.
+	umask uint32
 }
 
 // reg returns an argument as the kernel takes an int: the lower half of the

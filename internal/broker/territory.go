@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ambit-sandbox/ambit/internal/plan"
+	"github.com/ambit-sandbox/ambit/internal/stock"
 )
 
 // Files says what the kernel decides by itself where a path tree has
@@ -17,6 +18,9 @@ type Files struct {
 	// What is missing here is served by the broker, which is right everywhere
 	// and only slower.
 	Native map[Inode]plan.Mode
+	// Stock are inodes that have rules too, for what the command makes. They
+	// are in Native. The default, nil, is an empty one.
+	Stock *stock.Stock
 }
 
 // Inode identifies an object on this host (stat(2), st_dev and st_ino). A
@@ -178,6 +182,13 @@ func (t *territory) awaited(p string) bool {
 	}
 	folder, ok := parentOfPath(p)
 	return ok && t.tree.Mode(folder) == plan.Write
+}
+
+// uniform reports whether everything at and below p, now and later, has the
+// mode write, so that a rule on what stands at p says all there is to say.
+func (t *territory) uniform(p string) bool {
+	p = t.spell(p)
+	return t.pinned[p] == nil && t.tree.Mode(p) == plan.Write
 }
 
 // parentOfPath returns the folder that holds a canonical path; the root has

@@ -112,6 +112,7 @@ func (t *task) takeUmask() syscall.Errno {
 	if !found || err != nil {
 		return letKernel
 	}
+	t.umask = uint32(mask)
 	sys.SetThreadUmask(int(mask))
 	return 0
 }

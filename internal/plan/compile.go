@@ -19,7 +19,11 @@ type Plan struct {
 	Network Network
 	// PrivateTmp is the run's own temporary folder, or empty.
 	PrivateTmp string
-	Limits     policy.Limits
+	// Places are folders, missing ones too, in which the run may keep things
+	// of its own; the best first. They are no part of the policy. The default
+	// is that it keeps none.
+	Places []string
+	Limits policy.Limits
 	// Accept names the items that may stay unenforced.
 	Accept map[string]bool
 }

@@ -43,6 +43,9 @@ func (m *mechanisms) confine(p *plan.Plan, c *backend.Confinement) (err error) {
 	}
 	if m.filter.Files != seccomp.FilesNative {
 		c.Files = &broker.Files{Native: native}
+		if err := m.layIn(p, c); err != nil {
+			return err
+		}
 	}
 	// The kernel's audit is to name denials after the exec too: without the
 	// flag a sandboxed command's denials leave no record.
