@@ -24,11 +24,6 @@ func bind(t *task) syscall.Errno {
 	if a.kind != pathname {
 		return letKernel
 	}
-	s, errno := t.locate(target{dir: sys.AtCWD, name: a.path, how: noFollow})
-	if errno != 0 {
-		return letKernel
-	}
-	defer s.close()
 	sock, flags, errno := duplicate(t.tid, t.reg(0))
 	if errno != 0 {
 		return letKernel
@@ -38,6 +33,11 @@ func bind(t *task) syscall.Errno {
 	if flags&oPath != 0 || errno != 0 || kind.Domain != syscall.AF_UNIX {
 		return letKernel
 	}
+	s, errno := t.locate(target{dir: sys.AtCWD, name: a.path, how: noFollow})
+	if errno != 0 {
+		return unfollowed(errno)
+	}
+	defer s.close()
 	return t.atName(s, making, func() syscall.Errno { return bindIn(s, sock) })
 }
 

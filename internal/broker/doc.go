@@ -44,8 +44,10 @@
 // And of file calls in a folder with an exception somewhere below it:
 //
 //   - getsockname(2) says the last component of what a socket was bound to.
-//   - The flags of an open file lack O_NOFOLLOW.
-//   - A caller with too many open files gets EMFILE after the file was made.
+//   - The flags of a file that was there, and is opened, lack O_NOFOLLOW.
+//   - A caller with too many open files hears first what is wrong with the
+//     name. If another of its threads takes the last descriptor in the very
+//     moment, it gets EMFILE after the file was made.
 //   - truncate(2) beyond the limit of file sizes fails without SIGXFSZ.
 //   - Who waits at one end of a FIFO notices the other up to 20 ms late, and
 //     they count among the 48.

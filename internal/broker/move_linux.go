@@ -3,6 +3,7 @@
 package broker
 
 import (
+	"strings"
 	"syscall"
 
 	"github.com/ambit-sandbox/ambit/internal/plan"
@@ -16,7 +17,8 @@ func renameat(t *task) syscall.Errno { return t.move(t.reg(0), 1, t.reg(2), 3, 0
 
 func renameat2(t *task) syscall.Errno {
 	flags := uint(uint32(t.reg(4)))
-	if flags&^(sys.RenameNoReplace|sys.RenameExchange) != 0 {
+	const known = sys.RenameNoReplace | sys.RenameExchange
+	if flags&^known != 0 || flags == known {
 		return letKernel
 	}
 	return t.move(t.reg(0), 1, t.reg(2), 3, flags)
@@ -37,12 +39,14 @@ func (t *task) move(fromDir int32, fromArg int, toDir int32, toArg int, flags ui
 		return errno
 	}
 	defer to.close()
-	if from.path() == "" || to.path() == "" || from.object == nil {
+	if from.path() == "" || to.path() == "" {
 		return letKernel
 	}
 	a, nodeA := t.judgeName(from)
 	b, nodeB := t.judgeName(to)
 	switch {
+	case from.object == nil && (a == refused || b == refused):
+		return letKernel // ENOENT, or EXDEV
 	case a == refused:
 		return t.decline(from.on, from.path(), nodeA)
 	case b == refused:
@@ -81,22 +85,28 @@ func (t *task) addName(fromDir int32, fromArg int, toDir int32, toArg int, how n
 	if errno != 0 {
 		return letKernel
 	}
+	if strings.HasSuffix(on.name, "/") {
+		on.how &^= noFollow // a slash says that a folder is meant
+	}
 	from, errno := t.locate(on)
 	if errno != 0 {
-		return letKernel
+		return unfollowed(errno)
 	}
 	defer from.close()
+	if from.object == nil {
+		return t.missing(from)
+	}
+	o := from.object
+	if from.slash && o.stat.Mode&syscall.S_IFMT != syscall.S_IFDIR {
+		return t.unlessNative(from, syscall.ENOTDIR)
+	}
 	to, errno := t.spot(toDir, toArg)
 	if errno != 0 {
 		return errno
 	}
 	defer to.close()
-	o := from.object
-	if o == nil || to.path() == "" || o.place == nowhere || o.place == unnamed {
+	if to.path() == "" || o.place == nowhere || o.place == unnamed {
 		return letKernel
-	}
-	if from.slash && o.stat.Mode&syscall.S_IFMT != syscall.S_IFDIR {
-		return letKernel // ENOTDIR
 	}
 	a, nodeA := t.judgeSource(o)
 	b, nodeB := t.judgeName(to)

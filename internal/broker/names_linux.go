@@ -127,7 +127,7 @@ func (t *task) spot(dir int32, arg int) (*spot, syscall.Errno) {
 	}
 	s, errno := t.locate(on)
 	if errno != 0 {
-		return nil, letKernel
+		return nil, unfollowed(errno)
 	}
 	return s, 0
 }

@@ -3,6 +3,7 @@
 package broker
 
 import (
+	"strings"
 	"syscall"
 
 	"github.com/ambit-sandbox/ambit/internal/plan"
@@ -28,6 +29,8 @@ type opening struct {
 	need plan.Mode
 	// resolve restricts how the name is followed (openat2(2), RESOLVE_*).
 	resolve uint64
+	// empties: the file is to be emptied once the caller has its descriptor.
+	empties bool
 }
 
 func (t *task) open(dir int32, arg, flags int, mode uint32, resolve uint64) syscall.Errno {
@@ -52,6 +55,12 @@ func (t *task) open(dir int32, arg, flags int, mode uint32, resolve uint64) sysc
 	if op.on, errno = t.path(dir, arg, how); errno != 0 {
 		return letKernel
 	}
+	switch {
+	case flags&syscall.O_CREAT != 0:
+		op.on.how |= makes
+	case strings.HasSuffix(op.on.name, "/"):
+		op.on.how = 0 // the slash wins over O_NOFOLLOW (open_last_lookups)
+	}
 	return op.run()
 }
 
@@ -72,27 +81,31 @@ func (op *opening) run() syscall.Errno {
 // once tries once; again says that the name has changed.
 func (op *opening) once() (errno syscall.Errno, again bool) {
 	s, errno := op.locate()
-	if errno != 0 {
+	switch {
+	case errno != 0 && op.resolve != 0:
 		return letKernel, false
+	case errno != 0:
+		return unfollowed(errno), false
 	}
 	defer s.close()
+	op.empties = false
 	switch {
 	case op.flags&sys.OpenTemporary != 0:
 		return op.temporary(s), false
 	case s.object != nil:
 		return op.existing(s), false
-	case op.flags&syscall.O_CREAT == 0 && !s.slash:
-		// Were the kernel asked, something might stand there by then that the
-		// broker has made, and that has no rule.
-		if j, _ := op.t.judgeName(s); j == brokered {
-			return syscall.ENOENT, false
-		}
-		return letKernel, false
-	case op.flags&syscall.O_CREAT == 0 || s.slash:
-		return letKernel, false // ENOENT, EISDIR
+	case op.flags&syscall.O_CREAT == 0:
+		return op.t.missing(s), false
+	case s.slash:
+		return letKernel, false // EISDIR
 	}
 	errno = op.t.atName(s, making, func() syscall.Errno {
-		fd, errno := sys.OpenAt(s.folder.fd, s.last, op.inner()|syscall.O_CREAT|syscall.O_EXCL|syscall.O_NOFOLLOW, op.mode)
+		if errno := op.t.hasRoom(); errno != 0 {
+			return errno
+		}
+		// With O_EXCL a link is not followed anyway, and the flag of
+		// O_NOFOLLOW is one that the caller sees (F_GETFL).
+		fd, errno := sys.OpenAt(s.folder.fd, s.last, op.inner()|op.flags&syscall.O_NOFOLLOW|syscall.O_CREAT|syscall.O_EXCL, op.mode)
 		return op.hand(fd, errno)
 	})
 	return errno, errno == syscall.EEXIST && op.flags&syscall.O_EXCL == 0
@@ -110,15 +123,11 @@ func (op *opening) existing(s *spot) syscall.Errno {
 	o := s.object
 	kind := o.stat.Mode & syscall.S_IFMT
 	creates := op.flags&syscall.O_CREAT != 0
-	switch {
-	case creates && op.flags&syscall.O_EXCL != 0, // EEXIST, which precedes all rights
-		creates && (s.slash || kind == syscall.S_IFDIR), // EISDIR
-		s.slash && kind != syscall.S_IFDIR,              // ENOTDIR
-		kind == syscall.S_IFLNK,                         // ELOOP
-		o.device,
-		op.need == plan.None, // access mode 3, for which Landlock has no right
-		creates && op.shared(s):
-		return letKernel
+	if errno := op.barred(s); errno != 0 {
+		return op.t.unlessNative(s, errno)
+	}
+	if o.device || op.need == plan.None || creates && (s.slash || op.shared(s)) {
+		return letKernel // Landlock has no right for access mode 3
 	}
 	j, node := op.t.judgeObject(o, op.need)
 	switch {
@@ -128,15 +137,55 @@ func (op *opening) existing(s *spot) syscall.Errno {
 		return op.t.refuse(op.on.String(), o.name, node, syscall.EACCES)
 	case j == refused && !s.jumped:
 		return op.t.decline(op.on, o.name, node)
+	case j == native && op.t.exchangeable(s, op.need):
 	case j != brokered:
 		return letKernel
-	case kind == syscall.S_IFIFO:
+	}
+	if kind == syscall.S_IFIFO {
 		return op.fifo(o)
 	}
-	return op.t.perform(removing, func() syscall.Errno {
-		fd, errno := sys.OpenAt(sys.AtCWD, sys.FDPath(o.fd), op.inner(), 0)
-		return op.hand(fd, errno)
-	})
+	return op.t.perform(removing, func() syscall.Errno { return op.reopen(o) })
+}
+
+// barred is the errno that an object has for everybody, which precedes all
+// rights, in the order of do_open and may_open (fs/namei.c).
+func (op *opening) barred(s *spot) syscall.Errno {
+	kind := s.object.stat.Mode & syscall.S_IFMT
+	creates := op.flags&syscall.O_CREAT != 0
+	switch {
+	case creates && s.slash:
+		return 0 // EISDIR, whatever it is
+	case creates && op.flags&syscall.O_EXCL != 0:
+		return syscall.EEXIST
+	case creates && kind == syscall.S_IFDIR:
+		return syscall.EISDIR
+	case (s.slash || op.flags&syscall.O_DIRECTORY != 0) && kind != syscall.S_IFDIR:
+		return syscall.ENOTDIR
+	case kind == syscall.S_IFLNK:
+		return syscall.ELOOP
+	}
+	return 0
+}
+
+// reopen opens a pinned object. The kernel takes the descriptor's number
+// before it opens (do_sys_openat2 in fs/open.c), so who can't have one must
+// find the file as it was: it is emptied when the caller has the descriptor,
+// through the same open file.
+func (op *opening) reopen(o *object) syscall.Errno {
+	flags := op.inner()
+	if flags&syscall.O_TRUNC != 0 {
+		// One that may only be appended to can't be emptied by anybody, which
+		// comes to light too late where it is opened for just that.
+		op.empties = o.stat.Mode&syscall.S_IFMT == syscall.S_IFREG &&
+			flags&syscall.O_ACCMODE != syscall.O_RDONLY && flags&syscall.O_APPEND == 0
+		if op.empties {
+			flags &^= syscall.O_TRUNC
+		} else if errno := op.t.hasRoom(); errno != 0 {
+			return errno
+		}
+	}
+	fd, errno := sys.OpenAt(sys.AtCWD, sys.FDPath(o.fd), flags, 0)
+	return op.hand(fd, errno)
 }
 
 // shared reports whether the object is somebody else's in a folder where
@@ -165,7 +214,7 @@ func (op *opening) temporary(s *spot) syscall.Errno {
 		return letKernel
 	}
 	return op.t.perform(making, func() syscall.Errno {
-		fd, errno := sys.OpenAt(o.fd, ".", op.flags&^(syscall.O_CLOEXEC|syscall.O_NOFOLLOW), op.mode)
+		fd, errno := sys.OpenAt(o.fd, ".", op.flags&^syscall.O_CLOEXEC, op.mode)
 		return op.hand(fd, errno)
 	})
 }
@@ -184,5 +233,8 @@ func (op *opening) hand(fd int, errno syscall.Errno) syscall.Errno {
 	defer func() { _ = syscall.Close(fd) }()
 	n, errno := sys.AddFD(op.t.b.listener, op.t.id, fd, op.flags&syscall.O_CLOEXEC)
 	op.t.value = int64(n)
+	if errno == 0 && op.empties {
+		errno = sys.Truncate(fd, 0)
+	}
 	return errno
 }

@@ -49,6 +49,7 @@ var roles = map[string]func([]string) error{
 	"crowd":    playOneCrowd,
 	"exec":     playOneExec,
 	"fileloop": playFileLoop,
+	"flicker":  playFlicker,
 }
 
 func TestMain(m *testing.M) {

@@ -121,7 +121,7 @@ func (t *task) lookAt(s *spot, links int) (string, syscall.Errno) {
 	if errno != 0 {
 		return "", errno
 	}
-	if o.stat.Mode&syscall.S_IFMT != syscall.S_IFLNK || s.on.how&noFollow != 0 {
+	if o.stat.Mode&syscall.S_IFMT != syscall.S_IFLNK || s.on.how&noFollow != 0 || s.slash && s.on.how&makes != 0 {
 		s.object = o
 		return "", 0
 	}

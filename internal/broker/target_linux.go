@@ -26,6 +26,9 @@ const (
 	noFollow naming = 1 << iota
 	// emptyIsDir: an empty name means dir itself (AT_EMPTY_PATH).
 	emptyIsDir
+	// makes: a name that ends in a slash is not followed, since it can't be made
+	// (EISDIR for O_CREAT, open_last_lookups in fs/namei.c).
+	makes
 	// descriptor: there is no name; dir is the object, opened for more than
 	// naming it (fchmod and its like take no O_PATH descriptor).
 	descriptor

@@ -24,6 +24,9 @@ type task struct {
 	value int64
 	// umask is the caller's, once takeUmask has succeeded.
 	umask uint32
+	// status is what /proc/TID/status said when the call began, if that was
+	// read.
+	status string
 }
 
 // reg returns an argument as the kernel takes an int: the lower half of the

@@ -18,18 +18,26 @@ func truncate(t *task) syscall.Errno {
 	}
 	s, errno := t.locate(on)
 	if errno != 0 {
-		return letKernel
+		return unfollowed(errno)
 	}
 	defer s.close()
-	o := s.object
-	if o == nil || s.slash || o.stat.Mode&syscall.S_IFMT != syscall.S_IFREG {
-		return letKernel // ENOENT, ENOTDIR, EISDIR, EINVAL
+	if s.object == nil {
+		return t.missing(s)
+	}
+	o, kind := s.object, s.object.stat.Mode&syscall.S_IFMT
+	switch {
+	case kind == syscall.S_IFDIR:
+		return t.unlessNative(s, syscall.EISDIR)
+	case s.slash:
+		return t.unlessNative(s, syscall.ENOTDIR)
+	case kind != syscall.S_IFREG:
+		return t.unlessNative(s, syscall.EINVAL)
 	}
 	j, node := t.judgeObject(o, plan.Write)
-	switch j {
-	case refused:
+	switch {
+	case j == refused:
 		return t.decline(on, o.name, node)
-	case native:
+	case j == native && !t.exchangeable(s, plan.Write):
 		return letKernel
 	}
 	// The caller's limit counts, not the broker's (RLIMIT_FSIZE,

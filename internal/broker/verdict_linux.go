@@ -61,6 +61,42 @@ func (t *task) judgeObject(o *object, need plan.Mode) (judgement, *plan.Node) {
 	return j, n
 }
 
+// unfollowed is the answer for a name that could not be followed. What is
+// plainly wrong with it is said at once: were the kernel asked, it might find
+// by then what the broker has made, and that has no rule. For all else the
+// kernel has the word.
+func unfollowed(errno syscall.Errno) syscall.Errno {
+	switch errno {
+	case syscall.ENOENT, syscall.ENOTDIR, syscall.ELOOP:
+		return errno
+	}
+	return letKernel
+}
+
+// unlessNative gives an answer that what stands at a spot, or does not, has for
+// everybody. The kernel gives it by itself where its rules are complete;
+// elsewhere it might find something else by then, without a rule.
+func (t *task) unlessNative(s *spot, errno syscall.Errno) syscall.Errno {
+	if j, _ := t.judgeName(s); j == brokered {
+		return errno
+	}
+	return letKernel
+}
+
+// missing is the answer where nothing stands.
+func (t *task) missing(s *spot) syscall.Errno { return t.unlessNative(s, syscall.ENOENT) }
+
+// exchangeable reports whether a name may lead to something else, without a
+// rule, before the kernel looks at it: it stands in a folder that the kernel
+// does not decide over.
+func (t *task) exchangeable(s *spot, need plan.Mode) bool {
+	if s.folder == nil || s.folder.place != named {
+		return false
+	}
+	least, found := t.b.land.spine[t.b.land.spell(s.folder.name)]
+	return found && least < need
+}
+
 // atName performs a call that makes or removes a name in a folder. A refusal is
 // a denial only where there is something to make, or to remove: else the kernel
 // has another errno for it.
@@ -114,5 +150,6 @@ func (t *task) takeUmask() syscall.Errno {
 	}
 	t.umask = uint32(mask)
 	sys.SetThreadUmask(int(mask))
+	t.status = text
 	return 0
 }
