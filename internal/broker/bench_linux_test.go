@@ -34,6 +34,9 @@ func playLoop(args []string) error {
 	case "connect":
 		addr := unixPath(args[1])
 		call = func() { _ = contact(addr) }
+	case "tgkill":
+		pid, tid := uintptr(os.Getpid()), uintptr(syscall.Gettid())
+		call = func() { _, _, _ = syscall.Syscall(syscall.SYS_TGKILL, pid, tid, uintptr(syscall.SIGURG)) }
 	case "setxattr":
 		name := str("user.t")
 		call = func() {
@@ -97,6 +100,18 @@ func BenchmarkCall(b *testing.B) {
 			s.loop(b)
 		})
 	}
+}
+
+// BenchmarkSignal compares a signal of a thread to itself: native, by a pidfd
+// of the thread, and held without one.
+func BenchmarkSignal(b *testing.B) {
+	b.Setenv(signalsVariable, "1")
+	f := makeFolders(b)
+	b.Run("native", func(b *testing.B) { start(b, roleBare, nil, "loop", "tgkill", f.w+"/f").loop(b) })
+	b.Run("pidfd", func(b *testing.B) { signalled(b, func(*Broker) {}, "loop", "tgkill", f.w+"/f").loop(b) })
+	b.Run("held", func(b *testing.B) {
+		signalled(b, func(x *Broker) { x.threadPidfds = false }, "loop", "tgkill", f.w+"/f").loop(b)
+	})
 }
 
 // floor lets every call go on, as fast as it can.

@@ -5,6 +5,7 @@ package broker
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"strconv"
 	"sync"
@@ -26,7 +27,7 @@ type Options struct {
 	// Guard is the process id of the launcher, which the whole sandbox
 	// descends from and which has not been waited for. The default, 0, makes
 	// processes strangers to each other: what /proc/PID/fd and its like lead
-	// to is then refused for every process but the caller.
+	// to is then refused for every process but the caller, and so are signals.
 	Guard int
 	// Files has the calls served by which a tree with exceptions is enforced:
 	// Landlock must cover all of them (ABI 3), and the command's ruleset must
@@ -51,16 +52,20 @@ type Broker struct {
 	land     *territory     // what covered decides by
 	log      recorder
 	crew     crew
-	waiting  atomic.Int32 // connections that wait for their peer
-	started  atomic.Bool
-	mu       sync.Mutex
-	released bool // the descriptors are closed, their numbers another's
+	// threadPidfds: the kernel has pidfds of threads.
+	threadPidfds bool
+	waiting      atomic.Int32 // connections that wait for their peer
+	started      atomic.Bool
+	mu           sync.Mutex
+	released     bool // the descriptors are closed, their numbers another's
 }
 
 // New makes a broker and takes over the listener: the descriptor is the
 // broker's from now on, even if New fails.
 func New(listener int, o Options) (*Broker, error) {
 	b := &Broker{options: o, listener: listener, proc: -1, fds: -1, stop: -1, calls: callTable()}
+	maps.Copy(b.calls, signalCalls())
+	b.threadPidfds = sys.HasThreadPidfds()
 	b.self = "/" + strconv.Itoa(os.Getpid()) + "/"
 	if err := b.open(); err != nil {
 		b.release()

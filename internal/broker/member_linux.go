@@ -13,19 +13,32 @@ import (
 // group returns the process that the calling thread belongs to.
 func (t *task) group() (int, syscall.Errno) { return groupOf(t.tid) }
 
-// groupOf reads the process id of a thread (proc_pid_status(5)).
+// groupOf returns the process id of a thread.
 func groupOf(tid int) (int, syscall.Errno) {
+	s, errno := statusOf(tid)
+	return s.group, errno
+}
+
+// status is what proc_pid_status(5) says of a thread's process: its id, and
+// how many threads it has.
+type status struct{ group, threads int }
+
+func statusOf(tid int) (s status, errno syscall.Errno) {
 	text, err := sys.ReadSmallFile("/proc/" + strconv.Itoa(tid) + "/status")
 	if err != nil {
-		return 0, errGone
+		return s, errGone
 	}
-	_, after, _ := strings.Cut(text, "\nTgid:\t")
-	line, _, _ := strings.Cut(after, "\n")
-	id, err := strconv.Atoi(line)
-	if err != nil {
-		return 0, syscall.EIO
+	for _, field := range []struct {
+		name string
+		to   *int
+	}{{"\nTgid:\t", &s.group}, {"\nThreads:\t", &s.threads}} {
+		_, after, _ := strings.Cut(text, field.name)
+		line, _, _ := strings.Cut(after, "\n")
+		if *field.to, err = strconv.Atoi(line); err != nil {
+			return s, syscall.EIO
+		}
 	}
-	return id, 0
+	return s, 0
 }
 
 // inside reports whether a thread is one of the sandbox's.

@@ -50,6 +50,9 @@ var roles = map[string]func([]string) error{
 	"exec":     playOneExec,
 	"fileloop": playFileLoop,
 	"flicker":  playFlicker,
+	"self":     playSelf,
+	"listen":   playListen,
+	"adopt":    playAdopt,
 }
 
 func TestMain(m *testing.M) {
@@ -132,6 +135,9 @@ func notifyFilter() []byte {
 	}
 	table := callTable()
 	table[sysFchmodat2] = call{} // a filter does not know what the kernel has
+	if os.Getenv(signalsVariable) != "" {
+		maps.Copy(table, signalCalls())
+	}
 	nrs := slices.Sorted(maps.Keys(table))
 	prog := []insn{{syscall.BPF_LD | syscall.BPF_W | syscall.BPF_ABS, 0, 0, 0}}
 	for i, nr := range nrs {
@@ -228,10 +234,17 @@ func startBrokered(tb testing.TB, o Options, role string, files []*os.File, args
 // serve runs a broker for a child, and checks in the end that it ends.
 func serve(tb testing.TB, s *subject, listener int, o Options) *Broker {
 	tb.Helper()
+	return serveAs(tb, s, listener, o, func(*Broker) {})
+}
+
+// serveAs changes the broker before it serves.
+func serveAs(tb testing.TB, s *subject, listener int, o Options, set func(*Broker)) *Broker {
+	tb.Helper()
 	b, err := New(listener, o)
 	if err != nil {
 		tb.Fatal(err)
 	}
+	set(b)
 	done := make(chan error, 1)
 	go func() { done <- b.Serve() }()
 	tb.Cleanup(func() {

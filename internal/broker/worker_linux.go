@@ -20,6 +20,7 @@ type worker struct {
 	// state is how many calls the worker began to serve, above two bits that
 	// hold what it does now.
 	state atomic.Uint64
+	bell  *sys.Bell // nil until it is needed
 }
 
 // What a worker does, in its state. One word holds it together with the
@@ -51,6 +52,11 @@ func (w *worker) done() bool {
 func (w *worker) run() {
 	runtime.LockOSThread()
 	defer w.b.crew.left()
+	defer func() {
+		if w.bell != nil {
+			w.bell.Close()
+		}
+	}()
 	if err := w.prepare(); err != nil {
 		w.b.log.fault(err)
 		w.b.end()

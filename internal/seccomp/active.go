@@ -4,7 +4,7 @@ package seccomp
 
 // active lists the groups of rules that a Config puts in force, in the order
 // in which the rules of one call are tried.
-func active(c Config) [16][]rule {
+func active(c Config) [17][]rule {
 	return [...][]rule{
 		kernelRules,
 		terminalRules,
@@ -19,6 +19,7 @@ func active(c Config) [16][]rule {
 		readRules(c.Reads),
 		truncateRules(c.PathTruncate),
 		filesRules(c.Files), // after what is refused to everybody
+		signalRules(c.Signals),
 		ownerRules,
 		ipcRules(c.SharedIPC),
 		allowedRules,

@@ -25,7 +25,9 @@ func configs() []Config {
 					either := func(bit int) Verdict { return []Verdict{Refuse, Allow}[bits>>bit&1] }
 					for _, files := range []Files{FilesNative, FilesWrites, FilesAll} {
 						for reads := Refuse; reads <= Allow; reads++ {
-							if c := (Config{network, metadata, connect, either(0), either(1), either(2), files, reads}); c.check() == nil {
+							// Each verdict over signals, in turn: all with all is too much.
+							signals := Verdict(len(list) % 3)
+							if c := (Config{network, metadata, connect, either(0), either(1), either(2), files, reads, signals}); c.check() == nil {
 								list = append(list, c)
 							}
 						}
@@ -46,7 +48,7 @@ var samples = func() []uint64 {
 		0x200, 0x201, 0x202, 0x203, 0x240, 0x80243, // open flags
 		0x80, 0x100, 0x10f00, 0x20000, 0x40000, 0x40600, 0x1200011, 0x3d0f00, 0x10000000, 0x7e020000, 0x80000000,
 		0x40008, 0x60008, 0x400000, 0xffffffff, // personalities
-		0x5401, 0x5411, 0x5412, 0x5413, 0x541b, 0x541c, 0x5423, 0x5424,
+		0x2000, 0x2802, 0x5451, 0x5452, 0x5401, 0x5411, 0x5412, 0x5413, 0x541b, 0x541c, 0x5423, 0x5424,
 	}
 	for _, v := range fileFlagRefuse[0].checks[0].values {
 		list = append(list, uint64(v)-1, uint64(v), uint64(v)+1)
@@ -178,7 +180,7 @@ func TestForeignArchitecture(t *testing.T) {
 	}
 }
 
-var loosest = Config{NetworkOpen, Allow, Allow, Allow, Allow, Allow, FilesNative, Allow}
+var loosest = Config{NetworkOpen, Allow, Allow, Allow, Allow, Allow, FilesNative, Allow, Allow}
 
 // FuzzFilter compares the compiled filter with the plain description.
 func FuzzFilter(f *testing.F) {
@@ -218,6 +220,7 @@ func TestBadInput(t *testing.T) {
 		"Metadata":     {Metadata: 3},
 		"UnixConnect":  {UnixConnect: 9},
 		"Reads":        {Reads: 3},
+		"Signals":      {Signals: 3},
 		"UnixDatagram": {UnixDatagram: Notify},
 		"PathTruncate": {PathTruncate: Notify},
 		"SharedIPC":    {SharedIPC: Notify},

@@ -132,6 +132,13 @@ type Config struct {
 	// Refuse, the newest calls, whose arguments are a structure in memory,
 	// answer ENOSYS: callers fall back on the older ones.
 	Reads Verdict
+
+	// Signals decides the calls that send signals, and what has the kernel
+	// send one for a descriptor's owner. Allow is right where Landlock scopes
+	// signals (ABI 6); Notify hands the calls to the broker; Refuse answers
+	// EPERM. Under both, asynchronous input and output (O_ASYNC) is refused
+	// with EPERM, since a filter can't see whose signal it is.
+	Signals Verdict
 }
 
 // ConfigError says which field of a Config has a value that it cannot have.
@@ -158,7 +165,7 @@ func (c Config) check() error {
 	for _, f := range [...]struct {
 		name string
 		has  Verdict
-	}{{"Metadata", c.Metadata}, {"UnixConnect", c.UnixConnect}, {"Reads", c.Reads}} {
+	}{{"Metadata", c.Metadata}, {"UnixConnect", c.UnixConnect}, {"Reads", c.Reads}, {"Signals", c.Signals}} {
 		if f.has > Allow {
 			return &ConfigError{f.name, f.has.String()}
 		}

@@ -52,7 +52,7 @@ const tableHead = "| calls | when | answer | reason | source |\n|---|---|---|---
 func baselineTable() string {
 	var b strings.Builder
 	b.WriteString(tableHead)
-	for _, group := range [][]rule{kernelRules, terminalRules, mountRules, namespaceRules, processRules, ownerRules, allowedRules} {
+	for _, group := range [][]rule{kernelRules, terminalRules, mountRules, namespaceRules, processRules, ownerRules, signalAllow, allowedRules} {
 		writeRows(&b, group)
 	}
 	return b.String()
@@ -76,6 +76,8 @@ func choicesTable() string {
 		{"Reads: refuse", readRules(Refuse)},
 		{"Truncation by name: refuse", truncateRules(Refuse)},
 		{"Shared IPC: refuse", ipcRules(Refuse)},
+		{"Signals: notify", signalRules(Notify)},
+		{"Signals: refuse", signalRules(Refuse)},
 		{"Files: writes", filesRules(FilesWrites)},
 		{"Files: all", filesRules(FilesAll)},
 	} {

@@ -39,7 +39,7 @@ func notifyPart() {
 	for i, p := range probes {
 		before[i] = p.do()
 	}
-	program, err := Compile(runtime.GOARCH, Config{Metadata: Notify, UnixConnect: Notify, Reads: Notify})
+	program, err := Compile(runtime.GOARCH, Config{Metadata: Notify, UnixConnect: Notify, Reads: Notify, Signals: Allow})
 	if err != nil {
 		panic(err)
 	}

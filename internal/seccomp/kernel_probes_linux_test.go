@@ -34,7 +34,7 @@ func probesStrict() []probe {
 		networkProbes(), processProbes(), namespaceProbes(), kernelProbes(), terminalProbes(), ipcProbes(syscall.EACCES),
 		metadataProbes(syscall.EPERM, address(file)),
 		readProbes(syscall.EOPNOTSUPP, syscall.EACCES, syscall.ENOSYS, address(file)), truncateProbes(syscall.EACCES, syscall.ENOSYS, address(file)),
-		fileFlagProbes(syscall.EPERM, link),
+		fileFlagProbes(syscall.EPERM, link), signalProbes(syscall.EPERM),
 		[]probe{{name: "connect", do: raw("connect", bad, 0, 0), want: syscall.EACCES}},
 	)
 }
@@ -45,7 +45,7 @@ func probesOpen() []probe {
 	return concat(
 		ipcProbes(unchanged), metadataProbes(unchanged, address(file)),
 		readProbes(unchanged, unchanged, unchanged, address(file)), truncateProbes(unchanged, unchanged, address(file)),
-		fileFlagProbes(unchanged, file),
+		fileFlagProbes(unchanged, file), signalProbes(unchanged),
 		[]probe{
 			{name: "connect", do: raw("connect", bad, 0, 0), want: unchanged},
 			{name: "tcp", do: raw("socket", afInet, sockStream, 0), want: unchanged},
@@ -149,7 +149,6 @@ func processProbes() []probe {
 		{name: "move another's pages", do: raw("move_pages", 999999999, 0, 0, 0, 0, 0), want: syscall.EPERM},
 		{name: "compare processes", do: raw("kcmp", self, self, 1, 0, 0), want: unchanged},
 		{name: "trace nobody", do: raw("ptrace", 16, 999999999, 0, 0), want: unchanged},
-		{name: "signal itself", do: raw("kill", self, 0), want: unchanged},
 	}
 }
 

@@ -124,10 +124,15 @@ func plainCall(name string, c Config, a [6]uint64) uint32 {
 		}
 		return allow
 	case "fcntl":
+		if c.Signals != Allow && (second == 8 && third != 0 || second == 10 || second == 4 && third&0o20000 != 0) {
+			return failWith(EPERM)
+		}
 		if second == 1024 { // F_SETLEASE
 			return failWith(EACCES)
 		}
 		return fail(EPERM, second == 8 && third < 0, second == 15)
+	case "kill", "tkill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "pidfd_send_signal":
+		return verdict(c.Signals, EPERM)
 	case "shmget", "shmat", "shmctl", "semget", "semop", "semtimedop", "semctl",
 		"msgget", "msgsnd", "msgrcv", "msgctl", "mq_open", "mq_unlink":
 		return verdict(c.SharedIPC, EACCES)
@@ -158,6 +163,9 @@ func plainIoctl(c Config, request uint32) uint32 {
 	ioc := func(dir, kind, nr, size uint32) uint32 { return dir<<30 | size<<16 | kind<<8 | nr }
 	switch request {
 	case 0x5412, 0x541c, 0x5423, 0x8901, 0x8902:
+		return failWith(EPERM)
+	}
+	if request == 0x5452 && c.Signals != Allow { // FIOASYNC
 		return failWith(EPERM)
 	}
 	if c.Metadata == Allow {

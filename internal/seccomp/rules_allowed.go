@@ -12,12 +12,6 @@ var allowedRules = []rule{
 		source: "Documentation/userspace-api/landlock.rst, \"Ptrace restrictions\"; seccomp(2), SECCOMP_RET_TRACE; ptrace(2), \"Ptrace access mode checking\"",
 	},
 	{
-		calls:  []call{callKill, callTkill, callTgkill, callRtSigqueueinfo, callRtTgsigqueueinfo, callPidfdSendSignal},
-		then:   Allow,
-		reason: "a filter cannot tell whose process a number is; Landlock scopes signals from ABI 6",
-		source: "Documentation/userspace-api/landlock.rst, \"Signal (ABI < 6)\"",
-	},
-	{
 		calls:  []call{callSchedSetaffinity},
 		then:   Allow,
 		reason: "C libraries set a thread's affinity by its number, and OpenMP programs end when that fails; outside, it slows and does not stop",

@@ -80,13 +80,8 @@ const (
 )
 
 // acceptFlags are what every run on this kernel must accept not to be
-// enforced. TestGaps shows that nothing runs without them.
-func acceptFlags() []string {
-	if landlockABI() < abiScope {
-		return []string{"--accept", "process.signal"}
-	}
-	return nil
-}
+// enforced: nothing, on any kernel that the suite runs on (TestGaps).
+func acceptFlags() []string { return nil }
 
 // eventually waits until ok holds, and fails the test if it does not in time.
 func eventually(t testing.TB, what string, ok func() bool) {

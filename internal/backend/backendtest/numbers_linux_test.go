@@ -13,7 +13,7 @@ import (
 // the tests' own: one shared with the filter would share its mistakes.
 var numbers = merged(archNumbers, map[string]uintptr{
 	"acct": syscall.SYS_ACCT, "add_key": syscall.SYS_ADD_KEY, "capset": syscall.SYS_CAPSET, "chdir": syscall.SYS_CHDIR,
-	"chroot": syscall.SYS_CHROOT, "clone": syscall.SYS_CLONE, "fallocate": syscall.SYS_FALLOCATE,
+	"chroot": syscall.SYS_CHROOT, "clone": syscall.SYS_CLONE, "fallocate": syscall.SYS_FALLOCATE, "fcntl": syscall.SYS_FCNTL,
 	"fanotify_init": syscall.SYS_FANOTIFY_INIT, "fchmod": syscall.SYS_FCHMOD, "fchmodat": syscall.SYS_FCHMODAT,
 	"fchown": syscall.SYS_FCHOWN, "fchownat": syscall.SYS_FCHOWNAT, "fremovexattr": syscall.SYS_FREMOVEXATTR,
 	"fsetxattr": syscall.SYS_FSETXATTR, "ftruncate": syscall.SYS_FTRUNCATE, "getpriority": syscall.SYS_GETPRIORITY,

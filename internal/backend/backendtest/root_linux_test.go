@@ -85,10 +85,6 @@ func TestRootPosture(t *testing.T) { TestPosture(t) }
 // TestRootSignal: root's command reaches nobody's processes, not even those of
 // others.
 func TestRootSignal(t *testing.T) {
-	if landlockABI() < abiScope {
-		newWorld(t).covers("process.signal", "not enforced", "")
-		return
-	}
 	w := newWorld(t)
 	own, theirs := w.startVictim(), exec.Command("/bin/sleep", "600")
 	theirs.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: somebody, Gid: somebody}}

@@ -65,9 +65,9 @@ func (m *mechanisms) assess(a plan.Ask) backend.Line {
 	case plan.UnixPathname:
 		return m.unixPathname(abi)
 	case plan.UnixAbstract:
-		return m.scope(abi, probe.ScopeAbstractUnix)
+		return m.unixAbstract(abi)
 	case plan.ProcessSignal:
-		return m.scope(abi, probe.ScopeSignal)
+		return m.signal(abi)
 	case plan.ProcessTrace:
 		// A domain can't trace, or read through /proc, a process outside of
 		// it (landlock(7), "Ptrace restrictions").
@@ -167,14 +167,25 @@ func (m *mechanisms) unixPathname(abi string) backend.Line {
 	return missing("Landlock restricts connecting to socket files from ABI 9 on, and the broker can't be used: " + m.noBroker)
 }
 
-func (m *mechanisms) scope(abi string, s probe.Scope) backend.Line {
-	if m.rights.Scope&s == s {
+func (m *mechanisms) unixAbstract(abi string) backend.Line {
+	switch {
+	case m.rights.Scope&probe.ScopeAbstractUnix != 0:
 		return enforced(abi + " scope")
-	}
-	if s == probe.ScopeAbstractUnix && m.filter.UnixConnect == seccomp.Notify {
+	case m.filter.UnixConnect == seccomp.Notify:
 		return costs("broker (seccomp user notification)", "below ABI 6 connecting to any abstract socket fails with EPERM")
 	}
-	return missing("Landlock scopes signals and abstract sockets from ABI 6 on")
+	return missing("Landlock scopes abstract sockets from ABI 6 on")
+}
+
+func (m *mechanisms) signal(abi string) backend.Line {
+	switch {
+	case m.rights.Scope&probe.ScopeSignal != 0:
+		return enforced(abi + " scope")
+	case m.filter.Signals == seccomp.Notify:
+		return costs("broker (seccomp user notification)",
+			"below ABI 6 signals come from the supervisor's pid, and asynchronous input and output (O_ASYNC) is refused")
+	}
+	return missing("Landlock scopes signals from ABI 6 on, and the broker can't be used: " + m.noBroker)
 }
 
 func (m *mechanisms) tree(abi string) backend.Line {

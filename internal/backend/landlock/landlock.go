@@ -71,6 +71,10 @@ func derive(p *plan.Plan, f *probe.Facts) mechanisms {
 		m.filter.PathTruncate = seccomp.Allow
 	}
 	m.filter.Files = m.filesOf(p)
+	m.filter.Signals = seccomp.Allow
+	if m.rights.Scope&probe.ScopeSignal == 0 {
+		m.filter.Signals = m.brokered(p, plan.ProcessSignal)
+	}
 	if p.Accept[string(plan.ProcessIPC)] {
 		m.filter.SharedIPC = seccomp.Allow
 	}
@@ -118,5 +122,7 @@ func brokerBlocker(f *probe.Facts) string {
 
 // notifies reports whether the filter hands any call on.
 func (m *mechanisms) notifies() bool {
-	return m.filter.Metadata == seccomp.Notify || m.filter.Reads == seccomp.Notify || m.filter.UnixConnect == seccomp.Notify || m.filter.Files != seccomp.FilesNative
+	f := m.filter
+	return f.Metadata == seccomp.Notify || f.Reads == seccomp.Notify || f.UnixConnect == seccomp.Notify ||
+		f.Signals == seccomp.Notify || f.Files != seccomp.FilesNative
 }
