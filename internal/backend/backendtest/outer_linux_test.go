@@ -5,6 +5,7 @@ package backendtest
 import (
 	"bufio"
 	"fmt"
+	"os"
 	"os/exec"
 	"strings"
 	"syscall"
