@@ -48,6 +48,9 @@ type Place struct {
 	Rule   string      `json:"rule"`
 	Kind   policy.Kind `json:"kind"`
 	Origin string      `json:"origin"`
+	// Pattern: Path is a pattern, and Mode the most that it leaves to what it
+	// matches.
+	Pattern bool `json:"pattern,omitempty"`
 }
 
 // Inspect resolves and plans a command's policy on this host. A host that
@@ -68,10 +71,25 @@ func Inspect(c *Command) (*Preview, error) {
 		Limits: resolved.Limits,
 	}
 	for _, n := range p.Tree.Nodes() {
-		v.Tree = append(v.Tree, Place{n.Path, n.Mode.String(), n.Rule.Path, n.Rule.Kind, n.Rule.Origin})
+		v.Tree = append(v.Tree, Place{n.Path, n.Mode.String(), n.Rule.Path, n.Rule.Kind, n.Rule.Origin, false})
+	}
+	for _, l := range p.Listed {
+		if l.Pattern {
+			v.Tree = append(v.Tree, patternPlace(l))
+		}
 	}
 	v.choose(p)
 	return v, nil
+}
+
+// patternPlace is how a pattern stands in the tree. It takes away from what is
+// below it, and grants nothing.
+func patternPlace(l plan.Listed) Place {
+	mode := plan.None
+	if l.Kind == policy.BlockedWrite {
+		mode = plan.Read
+	}
+	return Place{l.Canonical, mode.String(), l.Path, l.Kind, l.Origin, true}
 }
 
 func (v *Preview) choose(p *plan.Plan) {

@@ -165,8 +165,8 @@ func TestBuiltinsWithoutVariables(t *testing.T) {
 	if diff := cmp.Diff(want, full.Env.Set); diff != "" {
 		t.Errorf("env.set (-want +got):\n%s", diff)
 	}
-	if !slices.Contains(full.Rules, PathRule{"/home/u/.gitconfig", Read, "built-in workspace", true}) ||
-		!slices.Contains(full.Rules, PathRule{"/srv/p", Write, "built-in workspace", true}) {
+	if !slices.Contains(full.Rules, PathRule{"/home/u/.gitconfig", Read, "built-in workspace", true, false}) ||
+		!slices.Contains(full.Rules, PathRule{"/srv/p", Write, "built-in workspace", true, false}) {
 		t.Error("the home or the working directory is missing")
 	}
 

@@ -29,7 +29,7 @@ func (p Policy) problems() []*Error {
 	found.add(checkExtends(p.Extends))
 	for _, list := range p.pathLists() {
 		for i, path := range list.paths {
-			found.add(checkPath(element(list.field, i), path))
+			found.add(list.check(element(list.field, i), path))
 		}
 	}
 	if p.WorkDir != "" {
@@ -64,14 +64,15 @@ type pathList struct {
 	field string
 	kind  Kind
 	paths []string
+	check func(field, path string) *Error
 }
 
 func (p Policy) pathLists() []pathList {
 	return []pathList{
-		{"read_paths", Read, p.ReadPaths},
-		{"write_paths", Write, p.WritePaths},
-		{"blocked_paths", Blocked, p.BlockedPaths},
-		{"blocked_write_paths", BlockedWrite, p.BlockedWritePaths},
+		{"read_paths", Read, p.ReadPaths, checkPath},
+		{"write_paths", Write, p.WritePaths, checkPath},
+		{"blocked_paths", Blocked, p.BlockedPaths, checkBlock},
+		{"blocked_write_paths", BlockedWrite, p.BlockedWritePaths, checkBlock},
 	}
 }
 

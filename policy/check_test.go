@@ -28,7 +28,7 @@ func TestCheck(t *testing.T) {
 		{read("a"), `read_paths[0]: "a" is a relative path; write ${WORK_DIR}/a instead`},
 		{read("/a\x00"), `read_paths[0]: "/a\x00" holds a NUL byte; no path can hold one`},
 		{read("~\x00"), `read_paths[0]: "~\x00" holds a NUL byte; no path can hold one`},
-		{read("/a\xff*"), `read_paths[0]: "/a\xff*" holds * or ?, and patterns are not supported yet; list the folder or file itself; write $* or $? for a name that holds one`},
+		{read("/a\xff*"), `read_paths[0]: "/a\xff*" holds * or ?, and only a block can be a pattern: what is granted by its name could be anything that gets the name; list the folder or file itself; write $* or $? for a name that holds one`},
 		{read("/${"), `read_paths[0]: "/${" holds a variable after its start; a path may only start with one; write $${ for a name that holds ${`},
 		{read("${}"), `read_paths[0]: "${}" holds the unknown variable ${}; the variables are ${HOME}, ${WORK_DIR} and ${TMPDIR}`},
 		{read("${"), `read_paths[0]: "${" has no closing }; the variables are ${HOME}, ${WORK_DIR} and ${TMPDIR}`},

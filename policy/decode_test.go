@@ -117,7 +117,7 @@ func TestErrorsAreShortAndPrintable(t *testing.T) {
 	if err == nil || len(err.Error()) > 600 || strings.Contains(err.Error(), "\x1b") {
 		t.Errorf("got %q", err)
 	}
-	want := `p.json:1:17: read_paths[0]: "/` + strings.Repeat("é", 39) + `"... holds * or ?, and patterns are not supported yet; list the folder or file itself; write $* or $? for a name that holds one`
+	want := `p.json:1:17: read_paths[0]: "/` + strings.Repeat("é", 39) + `"... holds * or ?, and only a block can be a pattern: what is granted by its name could be anything that gets the name; list the folder or file itself; write $* or $? for a name that holds one`
 	_, err = Decode("p.json", []byte(`{"read_paths": ["/`+strings.Repeat("é", 100)+`*"]}`))
 	if err == nil || err.Error() != want {
 		t.Errorf("\n got %v\nwant %s", err, want)

@@ -47,6 +47,11 @@ func (d *decoder) paths(field string, v hujson.Value) []string {
 	return d.list(field, v, (*decoder).path)
 }
 
+// blocks reads a list of paths and patterns.
+func (d *decoder) blocks(field string, v hujson.Value) []string {
+	return d.list(field, v, func(d *decoder, field string, v hujson.Value) string { return d.pathBy(checkBlock, field, v) })
+}
+
 func (d *decoder) list(field string, v hujson.Value, read func(*decoder, string, hujson.Value) string) []string {
 	arr, ok := v.Value.(*hujson.Array)
 	if !ok {

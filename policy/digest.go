@@ -20,8 +20,13 @@ func Digest(r *Resolved) string {
 	c.str(digestVersion)
 	c.list(len(r.Rules), func(i int) {
 		rule := r.Rules[i]
-		c.path(rule.Path)
-		c.str(string(rule.Kind))
+		if rule.Pattern { // in which the folder's name is escaped too
+			c.pathBelow(Literal(c.tmp), rule.Path)
+			c.str(string(rule.Kind) + " pattern")
+		} else {
+			c.path(rule.Path)
+			c.str(string(rule.Kind))
+		}
 		c.str(rule.Origin)
 		c.flag(rule.Builtin)
 	})
@@ -64,8 +69,10 @@ func (c *canonical) str(s string) {
 
 // path writes a path without the place of the temporary folder. What stands in
 // for it cannot be part of a path or a variable's value.
-func (c *canonical) path(s string) {
-	if rest, ok := strings.CutPrefix(s, c.tmp); ok && c.tmp != "" && (rest == "" || rest[0] == '/') {
+func (c *canonical) path(s string) { c.pathBelow(c.tmp, s) }
+
+func (c *canonical) pathBelow(tmp, s string) {
+	if rest, ok := strings.CutPrefix(s, tmp); ok && tmp != "" && (rest == "" || rest[0] == '/') {
 		s = "\x00" + rest
 	}
 	c.str(s)

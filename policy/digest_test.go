@@ -11,7 +11,7 @@ import (
 // sample has something in every field.
 func sample() *Resolved {
 	return &Resolved{
-		Rules:   []PathRule{{"/a", Read, "f", false}, {"/tmp/t/x", Write, "g", true}},
+		Rules:   []PathRule{{"/a", Read, "f", false, false}, {"/tmp/t/x", Write, "g", true, false}},
 		WorkDir: "/w", TmpDir: "/tmp/t", AllowNetwork: true, PrivateTmp: true, Strict: true,
 		Env:     Env{Pass: []string{"A", "B"}, Set: map[string]string{"C": "1", "D": "x /tmp/t/y"}},
 		Secrets: map[string]Secret{"E": {FD: ptr(3)}, "F": {File: "/k"}, "G": {Env: "H"}},

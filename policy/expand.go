@@ -54,6 +54,20 @@ func (x *expander) path(p place) (string, error) {
 	return clean(prefix + rest), nil
 }
 
+// pattern replaces the variable at the start of a checked pattern. Its value
+// has no wildcards.
+func (x *expander) pattern(p place) (string, error) {
+	variable, rest, _ := splitPath(p.path)
+	if variable == "" {
+		return clean(rest), nil
+	}
+	prefix, known := x.values[variable]
+	if !known {
+		return "", noValue(p, variable)
+	}
+	return clean(Literal(prefix) + rest), nil
+}
+
 func noValue(p place, variable string) *Error {
 	hint := "write an absolute path"
 	switch variable {

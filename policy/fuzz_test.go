@@ -17,6 +17,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add(`{"env":{"set":{"A":"\ud83d\ude00"}},"secrets":{"B":{"fd":3}}} // x`)
 	f.Add(`{"read_paths":["~/a","${TMPDIR}","/$${"],"limits":{"timeout":"1.5µs","processes":1}}`)
 	f.Add("{/**/\"strict\":tru")
+	f.Add(`{"blocked_paths":["~/**/.env","/a/$*?","${WORK_DIR}/*"],"blocked_write_paths":["/**/x"]}`)
 	f.Add(`{"a":[[[{"b":"\u00`)
 	f.Fuzz(func(t *testing.T, text string) {
 		p, err := Decode("p.json", []byte(text))
@@ -80,6 +81,37 @@ func FuzzPath(f *testing.F) {
 		}
 		if again := once(Literal(got)); again != got {
 			t.Fatalf("%q resolves to %q and then to %q", path, got, again)
+		}
+	})
+}
+
+// FuzzPattern: a block entry that passes resolves to a clean absolute text that
+// resolves to itself, and comes apart into its base and at least one part.
+func FuzzPattern(f *testing.F) {
+	for _, path := range []string{"/*", "~/**/.env", "${WORK_DIR}/$*?//.", "/a/../**/b", "/$${*/$$*", "/x/**/**/?"} {
+		f.Add(path)
+	}
+	f.Fuzz(func(t *testing.T, path string) {
+		once := func(path string) *PathRule {
+			r, err := Resolve([]Layer{bare, layer("f", Policy{BlockedPaths: []string{path}})}, vars)
+			if err != nil {
+				return nil
+			}
+			return &r.Rules[0]
+		}
+		got := once(path)
+		if got == nil || !got.Pattern {
+			return
+		}
+		if !isClean(got.Path) {
+			t.Fatalf("%q resolves to %q", path, got.Path)
+		}
+		if again := once(got.Path); again == nil || *again != *got {
+			t.Fatalf("%q resolves to %v and then to %v", path, got, again)
+		}
+		p := ParsePattern(got.Path)
+		if len(p.Parts) == 0 || p.Parts[len(p.Parts)-1].Deep() || !isClean(p.Base) {
+			t.Fatalf("%q comes apart as %v", got.Path, p)
 		}
 	})
 }

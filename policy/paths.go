@@ -20,7 +20,7 @@ var variables = []string{varHome, varTmpDir, varWorkDir}
 
 const knownVariables = "the variables are ${HOME}, ${WORK_DIR} and ${TMPDIR}"
 
-// Literal makes a path that holds "${" mean itself as a path field. Programs
+// Literal makes a path that holds "${", "*" or "?" mean itself as a path field. Programs
 // that take paths from elsewhere than a policy's text should apply it.
 func Literal(path string) string { return toLiteral.Replace(path) }
 
@@ -52,16 +52,21 @@ func splitPath(s string) (variable, rest string, ok bool) {
 // checkPath judges one path field; nil means that only its variable's value
 // is still needed. What a file may not hold beyond this, [Decode] checks.
 func checkPath(field, s string) *Error {
+	if hasWildcard(s) && !strings.Contains(s, "\x00") {
+		// What a command makes, it can give any name that it likes.
+		return problem(field, field+": "+quote(s)+" holds * or ?, and only a block can be a pattern: what is granted by its name could be anything that gets the name",
+			"list the folder or file itself; write $* or $? for a name that holds one")
+	}
+	return checkForm(field, s)
+}
+
+// checkForm judges what paths and patterns have in common.
+func checkForm(field, s string) *Error {
 	switch {
 	case s == "":
 		return problem(field, field+" is empty", "write a path, or leave it out")
 	case strings.Contains(s, "\x00"):
 		return problem(field, field+": "+quote(s)+" holds a NUL byte", "no path can hold one")
-	case strings.ContainsAny(withoutStar.Replace(s), "*?"):
-		// Refused, not taken literally: a pattern that blocks nothing would
-		// be a silent hole, and the two characters stay free for patterns.
-		return problem(field, field+": "+quote(s)+" holds * or ?, and patterns are not supported yet",
-			"list the folder or file itself; write $* or $? for a name that holds one")
 	}
 	variable, rest, ok := splitPath(s)
 	switch {

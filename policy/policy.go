@@ -25,7 +25,8 @@ type Policy struct {
 	// WritePaths are readable, executable and writable.
 	WritePaths []string `json:"write_paths,omitempty"`
 	// BlockedPaths are neither readable nor writable, and win over
-	// ReadPaths and WritePaths wherever they are nested.
+	// ReadPaths and WritePaths wherever they are nested. In the two block
+	// lists an entry may be a [Pattern].
 	BlockedPaths []string `json:"blocked_paths,omitempty"`
 	// BlockedWritePaths are readable where a grant covers them, and never
 	// writable; they win over WritePaths.
@@ -127,6 +128,9 @@ type PathRule struct {
 	// writable where present", so a missing one is not reported, and they
 	// never take a right away that another rule gives.
 	Builtin bool
+	// Pattern says that Path is a pattern: "*", "?" and "**" stand for others
+	// in it, and "$*", "$?" and "$${" for "*", "?" and "${". Only blocks are.
+	Pattern bool `json:",omitempty"`
 }
 
 // Resolved is the merged policy: the input of the plan.

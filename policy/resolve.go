@@ -61,22 +61,27 @@ func (m *merged) resolve(x *expander) (*Resolved, error) {
 	}
 	r.Rules = make([]PathRule, 0, len(m.rules)+1)
 	for _, rule := range m.rules {
-		path, err := x.path(rule.place)
+		pattern := hasWildcard(rule.path)
+		expand := x.path
+		if pattern {
+			expand = x.pattern
+		}
+		path, err := expand(rule.place)
 		if err != nil && rule.builtin == fromBuiltin {
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
-		r.Rules = append(r.Rules, PathRule{path, rule.kind, rule.layer, rule.builtin == fromBuiltin})
+		r.Rules = append(r.Rules, PathRule{path, rule.kind, rule.layer, rule.builtin == fromBuiltin, pattern})
 	}
 	if r.TmpDir != "" {
-		r.Rules = append(r.Rules, PathRule{r.TmpDir, Write, "private_tmp", true})
+		r.Rules = append(r.Rules, PathRule{r.TmpDir, Write, "private_tmp", true, false})
 	}
 	if m.workDir.path != "" {
 		// What a policy names as the place to work in is usable. A folder
 		// that the command merely starts in is not named, and may be "/".
-		r.Rules = append(r.Rules, PathRule{r.WorkDir, Read, m.workDir.layer, true})
+		r.Rules = append(r.Rules, PathRule{r.WorkDir, Read, m.workDir.layer, true, false})
 	}
 	var err error
 	if r.Secrets, err = m.resolveSecrets(x); err != nil {

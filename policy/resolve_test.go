@@ -81,10 +81,10 @@ func TestResolveMergesInOrder(t *testing.T) {
 	})
 	want := &Resolved{
 		Rules: []PathRule{
-			{"/a", Read, "low", false}, {"/b", Read, "low", false}, {"/w", Write, "low", false},
-			{"/a", Read, "high", false}, {"/b", Blocked, "high", false}, {"/w/x", BlockedWrite, "high", false},
-			{"/tmp/t", Write, "private_tmp", true},
-			{"/home/u", Read, "high", true},
+			{"/a", Read, "low", false, false}, {"/b", Read, "low", false, false}, {"/w", Write, "low", false, false},
+			{"/a", Read, "high", false, false}, {"/b", Blocked, "high", false, false}, {"/w/x", BlockedWrite, "high", false, false},
+			{"/tmp/t", Write, "private_tmp", true, false},
+			{"/home/u", Read, "high", true, false},
 		},
 		WorkDir: "/home/u", TmpDir: "/tmp/t", PrivateTmp: true,
 		Env:     Env{Set: map[string]string{"TMPDIR": "/tmp/t"}},

@@ -72,10 +72,18 @@ func New(listener int, o Options) (*Broker, error) {
 		return nil, fmt.Errorf("cannot start the broker: %w", err)
 	}
 	if f := o.Files; f != nil {
-		b.covered, b.land = fileCalls(), newTerritory(o.Tree, f.Native, identify)
+		b.covered, b.land = fileCalls(), newTerritory(o.Tree, f, identify)
 	}
 	b.crew.init(func() { go (&worker{b: b}).run() })
 	return b, nil
+}
+
+// places is what decides over names.
+func (b *Broker) places() places {
+	if b.land != nil {
+		return b.land
+	}
+	return b.options.Tree
 }
 
 func (b *Broker) open() error {

@@ -20,7 +20,7 @@ func (t *task) change(on target, do func(*object) syscall.Errno) syscall.Errno {
 	if errno := t.alive(); errno != 0 {
 		return errno
 	}
-	ok, node := mayChange(t.b.options.Tree, o.facts)
+	ok, node := mayChange(t.b.places(), o.facts)
 	if n := t.b.exceptional(o); ok && n != nil && n.Mode < plan.Write {
 		ok, node = false, n
 	}

@@ -94,7 +94,7 @@ func (c *connection) toPath(path string) syscall.Errno {
 	if o.stat.Mode&syscall.S_IFMT != syscall.S_IFSOCK {
 		return syscall.ECONNREFUSED
 	}
-	if ok, node := mayChange(c.t.b.options.Tree, o.facts); !ok {
+	if ok, node := mayChange(c.t.b.places(), o.facts); !ok {
 		return c.t.refuse(on.String(), o.name, node, syscall.EACCES)
 	}
 	c.addr = unixPath(sys.FDPath(o.fd))

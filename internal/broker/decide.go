@@ -33,6 +33,9 @@ const (
 	unnamed
 )
 
+// places finds the node that decides over a canonical path, or nil.
+type places interface{ Find(path string) *plan.Node }
+
 // mayChange decides whether data and metadata of an object may change, and
 // returns the node of the tree that said so, or nil.
 //
@@ -42,7 +45,7 @@ const (
 //     whoever gave the command a file to write to gave it that file.
 //   - It is a device: a descriptor, or a built-in grant, gives its data only.
 //     The mode of /dev/null, or of the caller's terminal, concerns others.
-func mayChange(tree *plan.Tree, f facts) (bool, *plan.Node) {
+func mayChange(tree places, f facts) (bool, *plan.Node) {
 	switch f.place {
 	case unnamed:
 		return true, nil

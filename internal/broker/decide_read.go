@@ -11,7 +11,7 @@ import "github.com/ambit-sandbox/ambit/internal/plan"
 //   - The caller holds it open for reading or writing: yes, as in mayChange.
 //   - It is at no place: no. Such an object may be the whole kernel's, as the
 //     one inode of all eventfds is.
-func mayRead(tree *plan.Tree, f facts, held bool) (bool, *plan.Node) {
+func mayRead(tree places, f facts, held bool) (bool, *plan.Node) {
 	switch f.place {
 	case unnamed:
 		return true, nil

@@ -69,6 +69,12 @@
 //   - A new folder may be one that was made before the command was started: it
 //     was born then (statx(2), stx_btime), and inotify(7) says IN_MOVED_TO.
 //   - A name that differs from a missing exception in case only is refused.
+//     So is one that a pattern would match in another case, unless something
+//     stands there and the folder is seen to make a difference: another object,
+//     or none, under the name in the other case.
+//   - Renaming anything to where a pattern matches other names below fails with
+//     EXDEV. It does so for files too: whether a name is a folder's can change
+//     until the kernel looks.
 //   - An exception's file that had another name in a natively granted folder
 //     before can be changed by that name.
 //   - A file made where something beside it may not be read can't be executed.

@@ -27,7 +27,9 @@ func renameat2(t *task) syscall.Errno {
 // move needs write on both places, and neither name pinned. A folder on the
 // way to an exception is pinned itself, so what is moved has none below it;
 // and nothing becomes such a folder, since the names of those that don't
-// exist yet are pinned too.
+// exist yet are pinned too. What patterns match below a folder stays the same
+// wherever it is moved, so that a name which was judged means the same until
+// the call is made, whatever is moved meanwhile.
 func (t *task) move(fromDir int32, fromArg int, toDir int32, toArg int, flags uint) syscall.Errno {
 	from, errno := t.spot(fromDir, fromArg)
 	if errno != 0 {
@@ -51,6 +53,10 @@ func (t *task) move(fromDir int32, fromArg int, toDir int32, toArg int, flags ui
 		return t.decline(from.on, from.path(), nodeA)
 	case b == refused:
 		return t.decline(to.on, to.path(), nodeB)
+	case !t.b.land.alike(from.path(), to.path()):
+		// A folder would come to where patterns match other names below it.
+		// Whether it is one can change until the kernel looks.
+		return syscall.EXDEV
 	case a == native && b == native:
 		return letKernel
 	}
@@ -108,11 +114,11 @@ func (t *task) addName(fromDir int32, fromArg int, toDir int32, toArg int, how n
 	if to.path() == "" || o.place == nowhere || o.place == unnamed {
 		return letKernel
 	}
-	a, nodeA := t.judgeSource(o)
+	a, nodeA := t.judgeSource(from)
 	b, nodeB := t.judgeName(to)
 	switch {
 	case a == refused:
-		return t.decline(on, o.name, nodeA)
+		return t.declineFound(from, o.name, nodeA)
 	case b == refused && to.object == nil:
 		return t.decline(to.on, to.path(), nodeB)
 	case b == refused, a == native && b == native:
@@ -123,12 +129,12 @@ func (t *task) addName(fromDir int32, fromArg int, toDir int32, toArg int, how n
 
 // judgeSource decides over linking an object that stands somewhere. Landlock
 // wants the rights of the folder that it stands in, too.
-func (t *task) judgeSource(o *object) (judgement, *plan.Node) {
-	land := t.b.land
+func (t *task) judgeSource(s *spot) (judgement, *plan.Node) {
+	land, o := t.b.land, s.object
 	if n := land.pinned[land.spell(o.name)]; n != nil {
 		return refused, n
 	}
-	j, node := t.judgeObject(o, plan.Write)
+	j, node := t.judgeFound(s, plan.Write)
 	if folder, ok := parentOfPath(o.name); ok && j == native {
 		if up, _ := land.judge(folder, plan.Write); up == brokered {
 			j = brokered

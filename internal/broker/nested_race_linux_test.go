@@ -65,6 +65,13 @@ func (f field) tree(tb testing.TB, kind policy.Kind) *plan.Tree {
 		policy.PathRule{Path: f.dir + "/w/x/y", Kind: kind})
 }
 
+// patterns is tree with patterns that match the same places.
+func (f field) patterns(tb testing.TB, kind policy.Kind) *plan.Tree {
+	tb.Helper()
+	return hostTree(tb, policy.PathRule{Path: f.dir, Kind: policy.Write}, policy.PathRule{Path: f.dir + "/**/r", Kind: kind, Pattern: true},
+		policy.PathRule{Path: f.dir + "/**/x/y", Kind: kind, Pattern: true})
+}
+
 // look is all that can be seen of the exception, its times too.
 func (f field) look(tb testing.TB) map[string]string {
 	tb.Helper()
@@ -80,40 +87,56 @@ func (f field) look(tb testing.TB) map[string]string {
 // blocked.
 func TestNestedRace(t *testing.T) {
 	for _, kind := range []policy.Kind{policy.BlockedWrite, policy.Blocked} {
-		t.Run(string(kind), func(t *testing.T) {
-			length := raceTime(t)
-			f := makeField(t)
-			tree := f.tree(t, kind)
-			ruleset, files := lower(t, tree)
-			f.fill(t)
-			before := f.look(t)
-			s, listener := startConfined(t, ruleset, classOf(tree), "storm", f.w, f.r, length.String())
-			serve(t, s, listener, Options{Tree: tree, Files: files})
-			tries := stormResult(t, s, length)
-			t.Logf("%v", tries)
-			if diff := cmp.Diff(before, f.look(t)); diff != "" {
-				t.Errorf("the exception was changed: %s", diff)
-			}
-			if _, err := os.Lstat(f.w + "/x/y"); err == nil {
-				t.Error("the missing exception was made")
-			}
-			if n := tries["secrets read"].Worked; kind == policy.Blocked && n > 0 {
-				t.Errorf("the secret was read %d times", n)
-			}
-			for name, n := range tries {
-				if name != "secrets read" && (n.Worked == 0 || n.Failed == 0) {
-					t.Errorf("attack %s: %v: it did not swing", name, n)
-				}
-			}
-		})
+		t.Run(string(kind), func(t *testing.T) { nestedRace(t, kind, field.tree) })
+	}
+}
+
+// TestNestedPatternRace does the same where a pattern matches the places.
+func TestNestedPatternRace(t *testing.T) {
+	for _, kind := range []policy.Kind{policy.BlockedWrite, policy.Blocked} {
+		t.Run(string(kind), func(t *testing.T) { nestedRace(t, kind, field.patterns) })
+	}
+}
+
+func nestedRace(t *testing.T, kind policy.Kind, makeTree func(field, testing.TB, policy.Kind) *plan.Tree) {
+	t.Helper()
+	length := raceTime(t)
+	f := makeField(t)
+	tree := makeTree(f, t, kind)
+	ruleset, files := lower(t, tree)
+	f.fill(t)
+	before := f.look(t)
+	s, listener := startConfined(t, ruleset, classOf(tree), "storm", f.w, f.r, length.String())
+	serve(t, s, listener, Options{Tree: tree, Files: files})
+	tries := stormResult(t, s, length)
+	t.Logf("%v", tries)
+	if diff := cmp.Diff(before, f.look(t)); diff != "" {
+		t.Errorf("the exception was changed: %s", diff)
+	}
+	if _, err := os.Lstat(f.w + "/x/y"); err == nil {
+		t.Error("the missing exception was made")
+	}
+	if n := tries["secrets read"].Worked; kind == policy.Blocked && n > 0 {
+		t.Errorf("the secret was read %d times", n)
+	}
+	for name, n := range tries {
+		if name != "secrets read" && (n.Worked == 0 || n.Failed == 0) {
+			t.Errorf("attack %s: %v: it did not swing", name, n)
+		}
 	}
 }
 
 // TestNaiveLosesNestedRace runs the same storm against a supervisor that
 // decides in the same way, and then lets the kernel do it.
 func TestNaiveLosesNestedRace(t *testing.T) {
+	t.Run("named", func(t *testing.T) { naiveLoses(t, field.tree) })
+	t.Run("pattern", func(t *testing.T) { naiveLoses(t, field.patterns) })
+}
+
+func naiveLoses(t *testing.T, makeTree func(field, testing.TB, policy.Kind) *plan.Tree) {
+	t.Helper()
 	f := makeField(t)
-	tree := f.tree(t, policy.BlockedWrite)
+	tree := makeTree(f, t, policy.BlockedWrite)
 	fd, err := sys.LandlockCreateRuleset(sys.Ruleset{FS: uint64(probe.FSMakeBlock)}) // as good as none
 	if err != nil {
 		t.Fatal(err)

@@ -23,18 +23,31 @@ import (
 // that no call names are exceptions. Every result is the same, and what is
 // there in the end.
 func TestNestedSameAsNative(t *testing.T) {
+	named := func(kind policy.Kind, dir string) []policy.PathRule {
+		return []policy.PathRule{{Path: dir + "/deep/er/kept", Kind: kind}, {Path: dir + "/kept", Kind: kind}}
+	}
+	pattern := func(kind policy.Kind, dir string) []policy.PathRule {
+		return []policy.PathRule{{Path: dir + "/**/kep?", Kind: kind, Pattern: true}}
+	}
 	for _, kind := range []policy.Kind{policy.BlockedWrite, policy.Blocked} {
-		for name, inStore := range map[string]int{"": 0, " with a stock": 500} {
+		for name, c := range map[string]struct {
+			block   blocking
+			inStore int
+		}{"": {named, 0}, " with a stock": {named, 500}, " pattern": {pattern, 0}} {
 			t.Run(string(kind)+name, func(t *testing.T) {
 				seed := uint64(time.Now().UnixNano())
 				t.Logf("seed %d", seed)
-				sameOperations(t, kind, rand.New(rand.NewPCG(seed, 2)), inStore)
+				sameOperations(t, kind, c.block, rand.New(rand.NewPCG(seed, 2)), c.inStore)
 			})
 		}
 	}
 }
 
-func sameOperations(t *testing.T, kind policy.Kind, rng *rand.Rand, inStore int) {
+// blocking says what is blocked in a folder.
+type blocking func(kind policy.Kind, dir string) []policy.PathRule
+
+func sameOperations(t *testing.T, kind policy.Kind, block blocking, rng *rand.Rand, inStore int) {
+	t.Helper()
 	base, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -47,8 +60,7 @@ func sameOperations(t *testing.T, kind policy.Kind, rng *rand.Rand, inStore int)
 		if i == 0 {
 			w.subject = start(t, roleBare, nil, "calls")
 		} else {
-			tree := hostTree(t, policy.PathRule{Path: dir, Kind: policy.Write},
-				policy.PathRule{Path: dir + "/deep/er/kept", Kind: kind}, policy.PathRule{Path: dir + "/kept", Kind: kind})
+			tree := hostTree(t, append([]policy.PathRule{{Path: dir, Kind: policy.Write}}, block(kind, dir)...)...)
 			ruleset, files := lower(t, tree)
 			if inStore > 0 {
 				stockUp(t, ruleset, files, inStore, base+"/place")

@@ -120,7 +120,7 @@ func lower(tb testing.TB, tree *plan.Tree) (*os.File, *Files) {
 	if err != nil {
 		tb.Fatalf("the tests need Landlock ABI 3: %v", err)
 	}
-	l := &lowering{tb: tb, ruleset: fd, land: newTerritory(tree, nil, identify), files: Files{Native: map[Inode]plan.Mode{}}}
+	l := &lowering{tb: tb, ruleset: fd, land: newTerritory(tree, &Files{}, identify), files: Files{Native: map[Inode]plan.Mode{}, Matched: map[Inode]*plan.Node{}}}
 	for _, n := range tree.Grants() {
 		l.add(n.Path)
 	}
@@ -138,11 +138,23 @@ func (l *lowering) add(p string) {
 	kind := st.Mode & syscall.S_IFMT
 	mode := l.land.tree.Mode(p)
 	least, spine := l.land.spine[p]
+	for _, m := range []plan.Mode{plan.None, plan.Read} { // what a pattern can take away
+		if l.land.tree.Reached(p, m+1) == p {
+			least, spine = m, true
+			break
+		}
+	}
+	if n := l.land.tree.Find(p); n != nil && n.Path == p && n.Rule.Pattern {
+		l.files.Matched[Inode{uint64(st.Dev), st.Ino}] = n
+	}
 	if spine {
 		mode = least
-		entries, err := os.ReadDir(p)
-		if err != nil {
-			l.tb.Fatal(err)
+		var entries []os.DirEntry
+		if kind == syscall.S_IFDIR {
+			var err error
+			if entries, err = os.ReadDir(p); err != nil {
+				l.tb.Fatal(err)
+			}
 		}
 		for _, e := range entries {
 			l.add(join(p, e.Name()))
@@ -195,6 +207,11 @@ func stockUp(tb testing.TB, ruleset *os.File, files *Files, n int, place string)
 func classOf(tree *plan.Tree) string {
 	for _, n := range tree.Exceptions() {
 		if n.Mode == plan.None {
+			return classRead
+		}
+	}
+	for _, p := range tree.Patterns() {
+		if p.Mode == plan.None {
 			return classRead
 		}
 	}

@@ -129,14 +129,14 @@ func (op *opening) existing(s *spot) syscall.Errno {
 	if o.device || op.need == plan.None || creates && (s.slash || op.shared(s)) {
 		return letKernel // Landlock has no right for access mode 3
 	}
-	j, node := op.t.judgeObject(o, op.need)
+	j, node := op.t.judgeFound(s, op.need)
 	switch {
 	case j == refused && !s.jumped && (kind != syscall.S_IFDIR || op.need == plan.Read):
 		// What somebody outside has put there may have a rule from where it
 		// stood when the command was started.
 		return op.t.refuse(op.on.String(), o.name, node, syscall.EACCES)
 	case j == refused && !s.jumped:
-		return op.t.decline(op.on, o.name, node)
+		return op.t.declineFound(s, o.name, node)
 	case j == native && op.t.exchangeable(s, op.need):
 	case j != brokered:
 		return letKernel
@@ -207,9 +207,9 @@ func (op *opening) temporary(s *spot) syscall.Errno {
 		o.stat.Mode&syscall.S_IFMT != syscall.S_IFDIR {
 		return letKernel
 	}
-	switch j, node := op.t.judgeObject(o, plan.Write); j {
+	switch j, node := op.t.judgeFound(s, plan.Write); j {
 	case refused:
-		return op.t.decline(op.on, o.name, node)
+		return op.t.declineFound(s, o.name, node)
 	case native:
 		return letKernel
 	}

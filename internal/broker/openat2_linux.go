@@ -6,6 +6,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/ambit-sandbox/ambit/internal/plan"
 	"github.com/ambit-sandbox/ambit/internal/sys"
 )
 
@@ -80,6 +81,7 @@ func (t *task) locateWithin(on target, resolve uint64) (*spot, syscall.Errno) {
 	}
 	fd, errno := sys.PinWithin(at, on.name, final, resolve)
 	if errno == 0 {
+		s.through = t.closedLink(on)
 		s.object, errno = t.b.describe(fd, oPath)
 		if errno == 0 && t.b.ours(s.object.name) { // "self" meant us
 			errno = letKernel
@@ -90,6 +92,21 @@ func (t *task) locateWithin(on target, resolve uint64) (*spot, syscall.Errno) {
 		return nil, errno
 	}
 	return t.missingWithin(s, at, dir, resolve)
+}
+
+// closedLink returns the node of a link at the end of a name that a pattern
+// matches, or nil. What the link leads to is not closed itself, so that it does
+// no harm if it is another one by now.
+func (t *task) closedLink(on target) *plan.Node {
+	if on.how&noFollow != 0 || len(t.b.land.tree.Patterns()) == 0 {
+		return nil
+	}
+	s, errno := t.locate(on)
+	if errno != 0 {
+		return nil
+	}
+	defer s.close()
+	return s.through
 }
 
 // missingWithin is locateWithin where nothing stands at the end of the name.

@@ -35,7 +35,7 @@ func (t *task) mayRead(o *object) (bool, *plan.Node) {
 			return false, n
 		}
 	}
-	return mayRead(t.b.options.Tree, o.facts, held)
+	return mayRead(t.b.places(), o.facts, held)
 }
 
 // held reports whether the caller has the object open for reading or writing,

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/ambit-sandbox/ambit/internal/plan"
 	"github.com/ambit-sandbox/ambit/internal/sys"
 )
 
@@ -24,6 +25,9 @@ type spot struct {
 	object *object
 	// jumped: a link of /proc was followed to the object.
 	jumped bool
+	// through is the node that gives least to a symbolic link which was
+	// followed at the end of the name; nil where no pattern matches one.
+	through *plan.Node
 }
 
 func (s *spot) close() {
@@ -63,13 +67,18 @@ func (t *task) locate(on target) (*spot, syscall.Errno) {
 		return nil, errno
 	}
 	name := on.name
+	var through *plan.Node
 	for links := 0; links <= maxLinks; links++ {
 		s, text, errno := t.locateFrom(at, name, on, links)
 		switch {
 		case errno != 0:
 			return nil, errno
 		case text == "":
+			s.through = through
 			return s, 0
+		}
+		if n := t.b.land.through(s.path()); n != nil && (through == nil || n.Mode < through.Mode) {
+			through = n
 		}
 		at, name = s.folder.fd, text
 		s.folder.fd = -1 // goes on as at

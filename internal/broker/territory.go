@@ -21,6 +21,9 @@ type Files struct {
 	// Stock are inodes that have rules too, for what the command makes. They
 	// are in Native. The default, nil, is an empty one.
 	Stock *stock.Stock
+	// Matched are objects that stand where a pattern matches, and the node of
+	// each place. They are known by other names too, if they have hard links.
+	Matched map[Inode]*plan.Node
 }
 
 // Inode identifies an object on this host (stat(2), st_dev and st_ino). A
@@ -51,9 +54,9 @@ type territory struct {
 	identify func(string) Inode
 }
 
-func newTerritory(tree *plan.Tree, native map[Inode]plan.Mode, identify func(string) Inode) *territory {
+func newTerritory(tree *plan.Tree, files *Files, identify func(string) Inode) *territory {
 	t := &territory{
-		tree: tree, native: native, identify: identify,
+		tree: tree, native: files.Native, identify: identify,
 		spine: map[string]plan.Mode{}, pinned: map[string]*plan.Node{}, denied: map[Inode]*plan.Node{},
 		folded: map[string]string{},
 	}
@@ -63,6 +66,12 @@ func newTerritory(tree *plan.Tree, native map[Inode]plan.Mode, identify func(str
 	}
 	for i := range exceptions { // where one is on the way to another, it is itself
 		t.pinned[exceptions[i].Path] = &exceptions[i]
+	}
+	t.addPatterns()
+	for i, n := range files.Matched {
+		if t.denied[i] == nil {
+			t.denied[i] = n
+		}
 	}
 	for p := range t.pinned {
 		t.folded[strings.ToLower(p)] = p
@@ -93,7 +102,14 @@ func (t *territory) except(n *plan.Node) {
 	if n.Object.Exists {
 		t.denied[Inode{n.Object.Dev, n.Object.Ino}] = n
 	}
-	for p, ok := parentOfPath(n.Path); ok; p, ok = parentOfPath(p) {
+	if p, ok := parentOfPath(n.Path); ok {
+		t.lead(p, n)
+	}
+}
+
+// lead makes p and all above it folders on the way to a node.
+func (t *territory) lead(p string, n *plan.Node) {
+	for ok := true; ok; p, ok = parentOfPath(p) {
 		if m := t.tree.Mode(p); m > n.Mode {
 			if least, found := t.spine[p]; !found || n.Mode < least {
 				t.spine[p] = n.Mode
@@ -122,7 +138,7 @@ const (
 // node is the one of the tree that decided, or nil.
 func (t *territory) judge(p string, need plan.Mode) (judgement, *plan.Node) {
 	p = t.spell(p)
-	n := t.tree.Find(p)
+	n := t.find(p)
 	if n == nil || n.Mode < need {
 		return refused, n
 	}
@@ -147,7 +163,7 @@ func (t *territory) judgeName(p string) (judgement, *plan.Node) {
 	if n := t.pinned[p]; n != nil {
 		return refused, n
 	}
-	if n := t.tree.Find(p); n == nil || n.Mode < plan.Write {
+	if n := t.find(p); n == nil || n.Mode < plan.Write {
 		return refused, n
 	}
 	folder, ok := parentOfPath(p)
@@ -162,7 +178,11 @@ func (t *territory) judgeName(p string) (judgement, *plan.Node) {
 // folder which leads to p; empty if it is p itself. It is false where no such
 // folder is.
 func (t *territory) belowSpine(p string, need plan.Mode) (first string, ok bool) {
+	reached := t.tree.Reached(p, need)
 	for ok = true; ok; p, ok = parentOfPath(p) {
+		if p == reached {
+			return first, true
+		}
 		if least, found := t.spine[p]; found && least < need {
 			return first, true
 		}
@@ -177,18 +197,18 @@ func (t *territory) belowSpine(p string, need plan.Mode) (first string, ok bool)
 func (t *territory) awaited(p string) bool {
 	p = t.spell(p)
 	n := t.pinned[p]
-	if n == nil || n.Path == p || t.tree.Mode(p) < plan.Write {
+	if n == nil || n.Path == p || t.mode(p) < plan.Write {
 		return false
 	}
 	folder, ok := parentOfPath(p)
-	return ok && t.tree.Mode(folder) == plan.Write
+	return ok && t.mode(folder) == plan.Write
 }
 
 // uniform reports whether everything at and below p, now and later, has the
 // mode write, so that a rule on what stands at p says all there is to say.
 func (t *territory) uniform(p string) bool {
 	p = t.spell(p)
-	return t.pinned[p] == nil && t.tree.Mode(p) == plan.Write
+	return t.pinned[p] == nil && t.tree.Least(p) == plan.Write && t.tree.Reached(p, plan.Write) != p
 }
 
 // parentOfPath returns the folder that holds a canonical path; the root has

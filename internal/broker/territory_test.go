@@ -22,7 +22,7 @@ func exampleTerritory(tb testing.TB) *territory {
 		policy.PathRule{Path: "/u", Kind: policy.Write},
 	)
 	native := map[Inode]plan.Mode{{1, 1}: plan.Write, {1, 3}: plan.Read, {1, 4}: plan.Write}
-	return newTerritory(tr, native, func(name string) Inode { return inodes[name] })
+	return newTerritory(tr, &Files{Native: native}, func(name string) Inode { return inodes[name] })
 }
 
 func TestJudge(t *testing.T) {
@@ -80,7 +80,7 @@ func TestSpell(t *testing.T) {
 		{insensitive, "/p/ENV/x", "/p/Env/x"}, {insensitive, "/p/git/hooks/X", "/p/git/hooks/X"}, {insensitive, "/p/Src", "/p/Src"},
 		{sensitive, "/p/GIT/HOOKS/x", "/p/GIT/HOOKS/x"}, {sensitive, "/p/GIT", "/p/GIT"}, {sensitive, "/p/env", "/p/env"}, {sensitive, "/", "/"},
 	} {
-		land := newTerritory(tr, nil, func(name string) Inode { return c.inodes[name] })
+		land := newTerritory(tr, &Files{}, func(name string) Inode { return c.inodes[name] })
 		if got := land.spell(c.name); got != c.want {
 			t.Errorf("%s: %s, not %s", c.name, got, c.want)
 		}

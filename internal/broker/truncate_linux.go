@@ -33,10 +33,10 @@ func truncate(t *task) syscall.Errno {
 	case kind != syscall.S_IFREG:
 		return t.unlessNative(s, syscall.EINVAL)
 	}
-	j, node := t.judgeObject(o, plan.Write)
+	j, node := t.judgeFound(s, plan.Write)
 	switch {
 	case j == refused:
-		return t.decline(on, o.name, node)
+		return t.declineFound(s, o.name, node)
 	case j == native && !t.exchangeable(s, plan.Write):
 		return letKernel
 	}

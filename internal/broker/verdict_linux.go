@@ -24,12 +24,24 @@ func (t *task) decline(on target, object string, node *plan.Node) syscall.Errno 
 	return letKernel
 }
 
+// declineFound is decline for what was found at a spot. By a link that a pattern
+// closes the kernel would follow: it was told nothing of the link's name.
+func (t *task) declineFound(s *spot, object string, node *plan.Node) syscall.Errno {
+	if node != nil && node == s.through {
+		return t.refuse(s.on.String(), object, node, syscall.EACCES)
+	}
+	return t.decline(s.on, object, node)
+}
+
 // judgeName decides over making, removing or replacing the name of a spot.
 // The kernel has the word on names that are no place in a folder.
 func (t *task) judgeName(s *spot) (judgement, *plan.Node) {
 	p := s.path()
 	if p == "" {
 		return refused, nil
+	}
+	if n := s.through; n != nil && n.Mode < plan.Write {
+		return refused, n
 	}
 	// Some file systems find a name that is written in another way.
 	if o := s.object; o != nil && o.place == named && o.name != p {
@@ -38,6 +50,14 @@ func (t *task) judgeName(s *spot) (judgement, *plan.Node) {
 		}
 	}
 	return t.b.land.judgeName(p)
+}
+
+// judgeFound decides over the content of the object at a spot.
+func (t *task) judgeFound(s *spot, need plan.Mode) (judgement, *plan.Node) {
+	if n := s.through; n != nil && n.Mode < need {
+		return refused, n
+	}
+	return t.judgeObject(s.object, need)
 }
 
 // judgeObject decides over the content of an object.
@@ -93,8 +113,10 @@ func (t *task) exchangeable(s *spot, need plan.Mode) bool {
 	if s.folder == nil || s.folder.place != named {
 		return false
 	}
-	least, found := t.b.land.spine[t.b.land.spell(s.folder.name)]
-	return found && least < need
+	land := t.b.land
+	folder := land.spell(s.folder.name)
+	least, found := land.spine[folder]
+	return found && least < need || land.tree.Reached(folder, need) == folder
 }
 
 // atName performs a call that makes or removes a name in a folder. A refusal is
@@ -106,7 +128,7 @@ func (t *task) atName(s *spot, purpose purpose, do func() syscall.Errno) syscall
 	case j == brokered:
 		return t.perform(purpose, do)
 	case j == refused && s.path() != "" && (s.object == nil) == (purpose == making):
-		return t.decline(s.on, s.path(), node)
+		return t.declineFound(s, s.path(), node)
 	}
 	return letKernel
 }

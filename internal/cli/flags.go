@@ -46,8 +46,8 @@ func addPolicyFlags(fs *flag.FlagSet) *policyFlags {
 	p.text("extends", "built-in policy to start from: `NAME` workspace, system or none", func(l *policy.Policy, v string) { l.Extends = v })
 	p.path("read", "`PATH` may be read and executed", func(l *policy.Policy, v string) { l.ReadPaths = append(l.ReadPaths, v) })
 	p.path("write", "`PATH` may be read, executed and written", func(l *policy.Policy, v string) { l.WritePaths = append(l.WritePaths, v) })
-	p.path("block", "`PATH` may not be read or written, wherever it is nested", func(l *policy.Policy, v string) { l.BlockedPaths = append(l.BlockedPaths, v) })
-	p.path("block-write", "`PATH` may not be written, wherever it is nested", func(l *policy.Policy, v string) { l.BlockedWritePaths = append(l.BlockedWritePaths, v) })
+	p.blockPath("block", "`PATH`, which may be a pattern (\"**/.env\"), may not be read or written, wherever it is nested", func(l *policy.Policy, v string) { l.BlockedPaths = append(l.BlockedPaths, v) })
+	p.blockPath("block-write", "`PATH`, which may be a pattern, may not be written, wherever it is nested", func(l *policy.Policy, v string) { l.BlockedWritePaths = append(l.BlockedWritePaths, v) })
 	p.path("work-dir", "run in `DIR` (default: the current folder)", func(l *policy.Policy, v string) { l.WorkDir = v })
 	p.toggle("allow-network", "open the network", func(l *policy.Policy, v bool) { l.AllowNetwork = &v })
 	p.toggle("private-tmp", "make a temporary folder for the run, and remove it afterwards", func(l *policy.Policy, v bool) { l.PrivateTmp = &v })
@@ -143,15 +143,36 @@ func (p *policyFlags) path(name, usage string, set func(*policy.Policy, string))
 	p.text(name, usage, func(l *policy.Policy, v string) { set(l, p.absolute(v)) })
 }
 
+// blockPath is a path that may also be a pattern. Whether one is meant must not
+// hang on what stands there: a command that makes a file called "*.pem" would
+// take the block away from the next run. A pattern matches that name as well;
+// it alone is written as in a file, "$*.pem".
+func (p *policyFlags) blockPath(name, usage string, set func(*policy.Policy, string)) {
+	p.text(name, usage, func(l *policy.Policy, v string) {
+		switch {
+		case !strings.ContainsAny(v, "*?"):
+			v = p.absolute(v)
+		case !p.isAbsolute(v):
+			v = policy.Literal(p.cwd) + "/" + v
+		}
+		set(l, v)
+	})
+}
+
+// isAbsolute reports whether a path is, or starts with a variable.
+func (p *policyFlags) isAbsolute(v string) bool {
+	return v == "~" || strings.HasPrefix(v, "~/") || strings.HasPrefix(v, "${") || strings.HasPrefix(v, "/")
+}
+
 func (p *policyFlags) absolute(v string) string {
-	if v == "~" || strings.HasPrefix(v, "~/") || strings.HasPrefix(v, "${") {
+	switch {
+	case strings.HasPrefix(v, "/"):
+	case p.isAbsolute(v):
 		return v
-	}
-	if !strings.HasPrefix(v, "/") {
+	default:
 		v = p.cwd + "/" + v
 	}
-	// A "*" that names no file was meant as a pattern, and a pattern that is
-	// taken for a name would block nothing.
+	// A "*" that names no file was meant as a pattern, which a grant can't be.
 	if _, err := os.Lstat(v); err != nil && strings.ContainsAny(v, "*?") {
 		return v
 	}

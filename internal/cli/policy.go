@@ -53,7 +53,11 @@ func (a *App) policyShow(args []string) int {
 
 func (a *App) showTree(v *ambit.Preview) {
 	for _, n := range v.Tree {
-		fmt.Fprintf(a.Stdout, "%-5s  %s", n.Mode, printable(n.Path))
+		mode := n.Mode
+		if n.Pattern && mode != "none" {
+			mode = "<=" + mode // what it matches may have less
+		}
+		fmt.Fprintf(a.Stdout, "%-5s  %s", mode, printable(n.Path))
 		if n.Rule != n.Path {
 			fmt.Fprintf(a.Stdout, "  (%s)", printable(n.Rule))
 		}

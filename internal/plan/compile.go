@@ -49,7 +49,11 @@ func Compile(r *policy.Resolved, tmp string, host Resolver) (*Plan, error) {
 	}
 	c := compiler{host: host, strict: r.Strict}
 	for _, rule := range r.Rules {
-		if err := c.place(rule); err != nil {
+		place := c.place
+		if rule.Pattern {
+			place = c.pattern
+		}
+		if err := place(rule); err != nil {
 			return nil, err
 		}
 	}
@@ -72,6 +76,8 @@ type compiler struct {
 	listed []Listed
 	places []place
 	known  map[string]Object
+	// patterns are those of block entries.
+	patterns []Pattern
 }
 
 // place is one statement on one canonical name.
@@ -115,6 +121,30 @@ func (c *compiler) place(rule policy.PathRule) error {
 	}
 	if name := path.Clean(rule.Path); !grant && name != obj.Path && !climbs(rule.Path) {
 		c.add(Object{Path: name}, rule)
+	}
+	return nil
+}
+
+// pattern puts a pattern into the plan, below the canonical name of its base
+// and below the one that the user wrote, as with other blocks.
+func (c *compiler) pattern(rule policy.PathRule) error {
+	said := policy.ParsePattern(rule.Path)
+	base, err := c.host.Resolve(said.Base)
+	switch {
+	case err != nil:
+		return &PathError{rule, "its folder can't be looked up, so what to close is not known", err}
+	case !base.Exists && c.strict:
+		return &PathError{rule, "its folder is " + string(Missing) + " (strict mode)", nil}
+	}
+	l := Listed{PathRule: rule, Canonical: patternPath(base.Path, said), Status: Enforced}
+	if !base.Exists {
+		l.Status = Missing
+	}
+	c.listed = append(c.listed, l)
+	c.patterns = append(c.patterns, newPattern(base.Path, said, rule))
+	c.pin(base.Links, rule)
+	if name := path.Clean(said.Base); name != base.Path && !climbs(said.Base) {
+		c.patterns = append(c.patterns, newPattern(name, said, rule))
 	}
 	return nil
 }
@@ -169,5 +199,5 @@ func (c *compiler) tree() *Tree {
 		mode, rule := decide(name, at)
 		nodes = append(nodes, Node{Path: name, Mode: mode, Rule: rule, Object: c.known[name]})
 	}
-	return newTree(nodes)
+	return newTree(nodes, c.patterns)
 }

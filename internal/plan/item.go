@@ -19,7 +19,8 @@ const (
 	// FilesDevices: device nodes take no ioctl without a write grant.
 	FilesDevices Item = "files.devices"
 	// FilesNested: a place inside a granted one has less than it. One item
-	// for each such place, with the place's path as Subject.
+	// for each such place, with the place's path as Subject, and for each
+	// pattern.
 	FilesNested Item = "files.nested"
 	// NetworkSockets: the network is as the plan says.
 	NetworkSockets Item = "network.sockets"
@@ -67,6 +68,9 @@ func (p *Plan) Asks() []Ask {
 	}
 	for _, n := range p.Tree.Exceptions() {
 		asks = append(asks, Ask{FilesNested, n.Path})
+	}
+	for _, p := range p.Tree.Patterns() {
+		asks = append(asks, Ask{FilesNested, p.Path})
 	}
 	for _, i := range []Item{
 		NetworkSockets, UnixPathname, UnixAbstract, ProcessSignal, ProcessTrace,

@@ -59,8 +59,9 @@ func rules(lines ...string) []policy.PathRule {
 	var out []policy.PathRule
 	for _, l := range lines {
 		f := strings.Fields(l)
-		out = append(out, policy.PathRule{Path: f[1], Kind: policy.Kind(strings.TrimSuffix(f[0], "*")),
-			Origin: "test", Builtin: strings.HasSuffix(f[0], "*")})
+		kind := policy.Kind(strings.TrimRight(f[0], "*?"))
+		out = append(out, policy.PathRule{Path: f[1], Kind: kind,
+			Origin: "test", Builtin: strings.HasSuffix(f[0], "*"), Pattern: strings.HasSuffix(f[0], "?")})
 	}
 	return out
 }
@@ -69,6 +70,9 @@ func dump(p *plan.Plan) string {
 	var b strings.Builder
 	for _, n := range p.Tree.Nodes() {
 		fmt.Fprintf(&b, "%-5s %s (%s %s)\n", n.Mode, n.Path, n.Rule.Kind, n.Rule.Path)
+	}
+	for _, pt := range p.Tree.Patterns() {
+		fmt.Fprintf(&b, "%-5s %s (%s %s)\n", pt.Mode, pt.Path, pt.Rule.Kind, pt.Rule.Path)
 	}
 	for _, l := range p.Listed {
 		fmt.Fprintf(&b, "listed %s %s -> %s: %s\n", l.Kind, l.Path, l.Canonical, l.Status)
@@ -95,8 +99,12 @@ func TestGolden(t *testing.T) {
 		"unreadable and missing":  {Rules: rules("read /root/secret", "write /home/u/gone", "read* /gone", "write /home/u/p")},
 		"through links":           {Rules: rules("write /home/u/link", "blocked /home/u/link/.git"), WorkDir: "/home/u/link"},
 		"whole host":              {Rules: rules("read /", "write /home/u/p"), AllowNetwork: true},
-		"limits":                  {Limits: policy.Limits{Timeout: &second, MemoryBytes: &n, Processes: &n}},
-		"only a work_dir":         {},
+		"patterns": {Rules: rules("write /home/u/p", "read /usr", "blocked? /home/u/p/**/.env", "blocked-write? /home/u/p/.git/h*",
+			"blocked? /srv/**/x", "blocked-write? /usr/**/y", "blocked? /home/u/gone/*", "read /home/u/p/vendor")},
+		"patterns through links": {Rules: rules("write /home/u/link", "blocked? /home/u/link/*.pem"), WorkDir: "/home/u/link"},
+		"patterns over grants":   {Rules: rules("write /home/u/p", "blocked-write? /home/u/*/v*", "write /home/u/p/vendor", "write /home/u/p/.git", "blocked? /home/*/p/.g?t")},
+		"limits":                 {Limits: policy.Limits{Timeout: &second, MemoryBytes: &n, Processes: &n}},
+		"only a work_dir":        {},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if r.WorkDir == "" {
@@ -137,6 +145,12 @@ func TestRefusals(t *testing.T) {
 			`cannot use blocked path "/root/secret" from test: it can't be looked up, so what to close is not known: open /root/secret: permission denied`},
 		"closed work_dir": {policy.Resolved{Rules: rules("blocked /home/u")},
 			`cannot use blocked path "/home/u" from test: it closes the working directory /home/u/p; choose another one or unblock it`},
+		"pattern in a folder that can't be looked up": {policy.Resolved{Rules: rules("blocked? /root/secret/*")},
+			`cannot use blocked path "/root/secret/*" from test: its folder can't be looked up, so what to close is not known: open /root/secret: permission denied`},
+		"work_dir closed by a pattern": {policy.Resolved{Rules: rules("write /home/u", "blocked? /home/u/?")},
+			`cannot use blocked path "/home/u/?" from test: it closes the working directory /home/u/p; choose another one or unblock it`},
+		"pattern, strict": {policy.Resolved{Strict: true, Rules: rules("blocked? /gone/*")},
+			`cannot use blocked path "/gone/*" from test: its folder is missing (strict mode)`},
 		"missing work_dir": {policy.Resolved{WorkDir: "/home/u/nope"},
 			`cannot use read path "/home/u/nope" from work_dir: it does not exist`},
 		"file as work_dir": {policy.Resolved{WorkDir: "/home/u/.gitconfig"},

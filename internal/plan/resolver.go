@@ -23,6 +23,9 @@ type Object struct {
 	Dir, Special bool
 	// Linked says that it is a regular file with other names.
 	Linked bool
+	// Executable says that it is a regular file with an execute bit. Only what
+	// was found by listing a folder has it.
+	Executable bool
 	// Dev and Ino identify the inode, so that a later look at the same name
 	// can tell whether it is still the same object.
 	Dev, Ino uint64

@@ -24,18 +24,26 @@ type Node struct {
 }
 
 // Tree is the path tree that every policy compiles to: the nearest node at
-// or above a path decides, and where there is none the mode is None.
+// or above a path decides, and where there is none the mode is None. Patterns
+// then take away what is more than they leave.
 type Tree struct {
-	nodes []Node // sorted by path, so a parent stands before its children
-	index map[string]int
+	nodes    []Node // sorted by path, so a parent stands before its children
+	index    map[string]int
+	patterns []Pattern // the effective ones
 }
 
-func newTree(nodes []Node) *Tree {
+func newTree(nodes []Node, patterns []Pattern) *Tree {
 	sort.Slice(nodes, func(i, j int) bool { return nodes[i].Path < nodes[j].Path })
 	t := &Tree{nodes: nodes, index: make(map[string]int, len(nodes))}
 	for i, n := range nodes {
 		t.index[n.Path] = i
 	}
+	t.patterns = patterns
+	for i := range nodes {
+		by := t.restrict(nodes[i].Path, &nodes[i])
+		nodes[i].Mode, nodes[i].Rule = by.Mode, by.Rule
+	}
+	t.patterns = effective(t, patterns)
 	return t
 }
 
@@ -44,7 +52,9 @@ func (t *Tree) Nodes() []Node { return t.nodes }
 
 // Find returns the node that decides over path, which must be canonical; nil
 // where none does, and the mode is then None.
-func (t *Tree) Find(path string) *Node {
+func (t *Tree) Find(path string) *Node { return t.restrict(path, t.nearest(path)) }
+
+func (t *Tree) nearest(path string) *Node {
 	for p, ok := path, true; ok; p, ok = parent(p) {
 		if i, found := t.index[p]; found {
 			return &t.nodes[i]

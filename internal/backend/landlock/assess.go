@@ -59,7 +59,7 @@ func (m *mechanisms) assess(a plan.Ask) backend.Line {
 	case plan.FilesDevices:
 		return m.devices(abi)
 	case plan.FilesNested:
-		return m.nested(abi)
+		return m.nested(abi, a.Subject)
 	case plan.NetworkSockets:
 		return m.network(abi)
 	case plan.UnixPathname:
@@ -105,21 +105,6 @@ func (m *mechanisms) write(abi string) backend.Line {
 		return costs(abi+" path rules", "below ABI 2 renaming and linking between folders fails with EXDEV everywhere")
 	}
 	return enforced(abi + " path rules")
-}
-
-// nested is a place with less than the folder around it, which Landlock rules
-// alone can't say: they only add.
-func (m *mechanisms) nested(abi string) backend.Line {
-	const why = "it has less access than the folder around it, Landlock rules can only add, and "
-	switch {
-	case !m.broker:
-		return missing(why + "the broker can't be used: " + m.noBroker)
-	case m.rights.FS&probe.FSTruncate == 0:
-		return missing(why + "the broker needs Landlock ABI 3, which restricts truncation")
-	case m.filter.Files == seccomp.FilesAll:
-		return costs(abi+" rules around it, and the broker", "files that are made during the run in a folder on the way to it, or in folders made there, can't be executed")
-	}
-	return enforced(abi + " rules around it, and the broker")
 }
 
 func (m *mechanisms) truncate(abi string) backend.Line {

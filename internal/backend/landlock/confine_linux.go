@@ -37,12 +37,12 @@ func (Backend) Confine(p *plan.Plan, f *probe.Facts, streams []*os.File) (*backe
 }
 
 func (m *mechanisms) confine(p *plan.Plan, c *backend.Confinement) (err error) {
-	var native map[broker.Inode]plan.Mode
-	if c.Ruleset, native, err = m.ruleset(p); err != nil {
+	var files *broker.Files
+	if c.Ruleset, files, err = m.ruleset(p); err != nil {
 		return err
 	}
 	if m.filter.Files != seccomp.FilesNative {
-		c.Files = &broker.Files{Native: native}
+		c.Files = files
 		if err := m.layIn(p, c); err != nil {
 			return err
 		}
@@ -80,9 +80,9 @@ func (m *mechanisms) handled(p *plan.Plan) sys.Ruleset {
 // ruleset makes the command's ruleset. There is one only: of two stacked ones
 // each must allow a rename between folders, and a ruleset that handles no
 // file rights denies it all the same (landlock(7), LANDLOCK_ACCESS_FS_REFER).
-func (m *mechanisms) ruleset(p *plan.Plan) (*os.File, map[broker.Inode]plan.Mode, error) {
+func (m *mechanisms) ruleset(p *plan.Plan) (*os.File, *broker.Files, error) {
 	host := hostpath.New()
-	grants, native, err := lower(p.Tree, m.access, host.List)
+	l, err := lower(p.Tree, m.access, host.List)
 	if err != nil {
 		return nil, nil, fmt.Errorf("cannot list a folder that holds places with less access: %w", err)
 	}
@@ -91,10 +91,10 @@ func (m *mechanisms) ruleset(p *plan.Plan) (*os.File, map[broker.Inode]plan.Mode
 		return nil, nil, err
 	}
 	f := os.NewFile(uintptr(fd), "ruleset")
-	for _, g := range grants {
+	for _, g := range l.grants {
 		err := m.allow(fd, host, g)
 		if g.listed && err != nil && vanished(err) {
-			delete(native, inodeOf(g.object))
+			delete(l.native, inodeOf(g.object))
 			continue
 		}
 		if err != nil {
@@ -102,7 +102,7 @@ func (m *mechanisms) ruleset(p *plan.Plan) (*os.File, map[broker.Inode]plan.Mode
 			return nil, nil, err
 		}
 	}
-	return f, native, nil
+	return f, &broker.Files{Native: l.native, Matched: l.matched}, nil
 }
 
 // vanished reports whether an object that was found by listing a folder is not

@@ -29,6 +29,9 @@ type mechanisms struct {
 	broker   bool
 	noBroker string
 	filter   seccomp.Config
+	// searches are the patterns because of which only those files can be
+	// executed that a search finds.
+	searches map[string]bool
 }
 
 // blocked says why the backend can't be used here at all.
@@ -70,7 +73,7 @@ func derive(p *plan.Plan, f *probe.Facts) mechanisms {
 	if m.rights.FS&probe.FSTruncate != 0 || p.Accept[string(plan.FilesTruncate)] {
 		m.filter.PathTruncate = seccomp.Allow
 	}
-	m.filter.Files = m.filesOf(p)
+	m.filter.Files, m.searches = m.filesOf(p), searched(p)
 	m.filter.Signals = seccomp.Allow
 	if m.rights.Scope&probe.ScopeSignal == 0 {
 		m.filter.Signals = m.brokered(p, plan.ProcessSignal)
@@ -91,6 +94,12 @@ func (m *mechanisms) filesOf(p *plan.Plan) seccomp.Files {
 	}
 	for _, e := range p.Tree.Exceptions() {
 		if e.Mode == plan.None {
+			return seccomp.FilesAll
+		}
+		files = seccomp.FilesWrites
+	}
+	for _, pattern := range p.Tree.Patterns() {
+		if pattern.Mode == plan.None {
 			return seccomp.FilesAll
 		}
 		files = seccomp.FilesWrites

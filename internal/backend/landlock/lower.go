@@ -4,6 +4,7 @@ package landlock
 
 import (
 	"path"
+	"time"
 
 	"github.com/ambit-sandbox/ambit/internal/broker"
 	"github.com/ambit-sandbox/ambit/internal/plan"
@@ -38,47 +39,73 @@ type lowering struct {
 	grants []grant
 	// native are the objects that have rules, with the mode that those give.
 	native map[broker.Inode]plan.Mode
+	// matched are the objects that were found under a name that a pattern
+	// matches.
+	matched map[broker.Inode]*plan.Node
+	// entries and until bound the search for executable files.
+	entries int
+	until   time.Time
 }
 
 func inodeOf(o plan.Object) broker.Inode { return broker.Inode{Dev: o.Dev, Ino: o.Ino} }
 
-// lower returns the rules for a tree, and the objects in spine folders that
-// have some.
-func lower(t *plan.Tree, rights func(plan.Mode) probe.FS, list children) ([]grant, map[broker.Inode]plan.Mode, error) {
-	l := &lowering{rights: rights, list: list, tree: t, lacks: map[string]probe.FS{}, closed: map[broker.Inode]bool{}, native: map[broker.Inode]plan.Mode{}}
+// lower finds the rules for a tree, and the objects in spine folders that have
+// some.
+func lower(t *plan.Tree, rights func(plan.Mode) probe.FS, list children) (*lowering, error) {
+	l := &lowering{
+		rights: rights, list: list, tree: t, lacks: map[string]probe.FS{}, closed: map[broker.Inode]bool{},
+		native: map[broker.Inode]plan.Mode{}, matched: map[broker.Inode]*plan.Node{},
+		entries: searchEntries, until: time.Now().Add(searchTime),
+	}
 	for _, e := range t.Exceptions() {
 		if e.Object.Exists {
 			l.closed[inodeOf(e.Object)] = true
 		}
-		lacked := rights(plan.Write) &^ rights(e.Mode)
-		for p := path.Dir(e.Path); ; p = path.Dir(p) {
-			l.lacks[p] |= lacked
-			if p == "/" {
-				break
-			}
-		}
+		l.lack(path.Dir(e.Path), e.Mode)
+	}
+	for _, p := range t.Patterns() {
+		l.lack(path.Dir(p.Base), p.Mode)
 	}
 	for _, n := range t.Grants() {
 		if err := l.beneath(grant{object: n.Object, rights: rights(n.Mode)}); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
-	return l.grants, l.native, nil
+	return l, nil
+}
+
+// lack notes that something below a folder has no more than a mode.
+func (l *lowering) lack(folder string, m plan.Mode) {
+	for ; ; folder = path.Dir(folder) {
+		l.lacks[folder] |= l.rights(plan.Write) &^ l.rights(m)
+		if folder == "/" {
+			return
+		}
+	}
 }
 
 // beneath grants rights on an object and below it, as far as no exception
 // below lacks them.
 func (l *lowering) beneath(g grant) error {
-	lacked := l.lacks[g.object.Path] & g.rights
+	lacked, never := l.lacking(g.object)
+	lacked &= g.rights
 	if now := g.rights &^ lacked; now != 0 {
 		l.grants = append(l.grants, grant{g.object, now, g.listed})
 	}
-	if lacked == 0 {
+	if read := lacked & never & l.rights(plan.Read); read != 0 {
+		if err := l.executables(g.object, read); err != nil {
+			return err
+		}
+	}
+	if lacked &^= never; lacked == 0 {
 		return nil
 	}
 	inside, err := l.list(g.object)
 	if err != nil {
 		return err
+	}
+	for _, c := range inside { // first of all, so that no rule gets to one by another name
+		l.note(c)
 	}
 	for _, c := range inside {
 		if err := l.child(c, lacked); err != nil {
@@ -91,10 +118,12 @@ func (l *lowering) beneath(g grant) error {
 // child grants what a spine folder does not pass on to one of the things in
 // it. A place with a node of its own in the tree is not one of those.
 func (l *lowering) child(c plan.Object, rights probe.FS) error {
-	if n := l.tree.Find(c.Path); n != nil && n.Path == c.Path {
+	n := l.tree.Find(c.Path)
+	own := n != nil && n.Path == c.Path
+	if own {
 		rights &= l.rights(n.Mode)
 	}
-	own := l.tree.Find(c.Path) != nil && l.tree.Find(c.Path).Path == c.Path
+	rights &= l.rights(l.tree.Least(c.Path))
 	// A rule sticks to the inode. One on a file with several names, or on a
 	// bind mount of an exception, would hold under the exception's name too.
 	if rights == 0 || c.Linked || !own && l.closed[inodeOf(c)] {
@@ -106,8 +135,12 @@ func (l *lowering) child(c plan.Object, rights probe.FS) error {
 		// Reading stays native, since executing can't be brokered.
 		return l.beneath(grant{c, rights & l.rights(plan.Read), true})
 	}
-	if l.lacks[c.Path]&rights == 0 {
-		l.native[inodeOf(c)] = l.tree.Mode(c.Path)
+	if lacked, _ := l.lacking(c); lacked&rights == 0 {
+		m := l.tree.Mode(c.Path)
+		if lacked&l.rights(m) != 0 { // in a pattern's reach, for writing
+			m = plan.Read
+		}
+		l.native[inodeOf(c)] = m
 	}
 	return l.beneath(grant{c, rights, true})
 }

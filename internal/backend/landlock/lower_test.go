@@ -16,13 +16,17 @@ import (
 	"github.com/ambit-sandbox/ambit/policy"
 )
 
-// world is a made-up file system: every name that ends in "/" is a folder.
+// world is a made-up file system: every name that ends in "/" is a folder, in
+// "!" an executable file, in "+" one with other names.
 type world []string
 
 func (w world) object(name string) plan.Object {
 	for i, line := range w {
-		if strings.TrimSuffix(line, "/") == name || line == name {
-			return plan.Object{Path: name, Exists: true, Dir: strings.HasSuffix(line, "/"), Dev: 1, Ino: uint64(i + 1)}
+		if strings.TrimRight(line, "/!+") == name || line == name {
+			return plan.Object{
+				Path: name, Exists: true, Dir: strings.HasSuffix(line, "/"), Dev: 1, Ino: uint64(i + 1),
+				Executable: strings.Contains(line, "!"), Linked: strings.Contains(line, "+"),
+			}
 		}
 	}
 	return plan.Object{Path: name}
@@ -34,7 +38,7 @@ func (w world) Find(name string) (plan.Object, error)    { return w.object(name)
 func (w world) list(dir plan.Object) ([]plan.Object, error) {
 	var out []plan.Object
 	for _, line := range w {
-		name := strings.TrimSuffix(line, "/")
+		name := strings.TrimRight(line, "/!+")
 		if name != "" && path.Dir(name) == dir.Path {
 			out = append(out, w.object(name))
 		}
@@ -100,10 +104,11 @@ func TestLower(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			grants, native, err := lower(p.Tree, rightsOf, project.list)
+			l, err := lower(p.Tree, rightsOf, project.list)
 			if err != nil {
 				t.Fatal(err)
 			}
+			grants, native := l.grants, l.native
 			if d := cmp.Diff(c.grants, show(grants)); d != "" {
 				t.Errorf("grants (-want +got):\n%s", d)
 			}

@@ -40,8 +40,17 @@ const maxFileSystems = 4
 // below them: in these the command may make what can't have a rule by itself.
 func fileSystems(t *plan.Tree) []uint64 {
 	var devs []uint64
+	var folders []string
 	for _, e := range t.Exceptions() {
-		for p := path.Dir(e.Path); t.Mode(p) == plan.Write && len(devs) < maxFileSystems; p = path.Dir(p) {
+		folders = append(folders, path.Dir(e.Path))
+	}
+	for _, p := range t.Patterns() {
+		if !p.Endless(p.Base) { // else nothing below can have the rule
+			folders = append(folders, p.Base)
+		}
+	}
+	for _, p := range folders {
+		for ; t.Mode(p) == plan.Write && len(devs) < maxFileSystems; p = path.Dir(p) {
 			var st syscall.Stat_t
 			if syscall.Lstat(p, &st) == nil && !slices.Contains(devs, uint64(st.Dev)) {
 				devs = append(devs, uint64(st.Dev))

@@ -39,9 +39,10 @@ func (r *Resolver) List(dir plan.Object) ([]plan.Object, error) {
 		kind := st.Mode & syscall.S_IFMT
 		out = append(out, plan.Object{
 			Path: path.Join(dir.Path, name), Exists: true, Dir: kind == syscall.S_IFDIR,
-			Special: kind != syscall.S_IFDIR && kind != syscall.S_IFREG,
-			Linked:  kind == syscall.S_IFREG && st.Nlink > 1,
-			Dev:     uint64(st.Dev), Ino: st.Ino,
+			Special:    kind != syscall.S_IFDIR && kind != syscall.S_IFREG,
+			Linked:     kind == syscall.S_IFREG && st.Nlink > 1,
+			Executable: kind == syscall.S_IFREG && st.Mode&0o111 != 0,
+			Dev:        uint64(st.Dev), Ino: st.Ino,
 		})
 	}
 	return out, nil

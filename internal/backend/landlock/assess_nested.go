@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package landlock
+
+import (
+	"fmt"
+
+	"github.com/ambit-sandbox/ambit/internal/backend"
+	"github.com/ambit-sandbox/ambit/internal/plan"
+	"github.com/ambit-sandbox/ambit/internal/probe"
+	"github.com/ambit-sandbox/ambit/internal/seccomp"
+)
+
+// nested is a place with less than the folder around it, or a pattern of such
+// places. Landlock rules alone can't say it: they only add.
+func (m *mechanisms) nested(abi, subject string) backend.Line {
+	const why = "it has less access than the folder around it, Landlock rules can only add, and "
+	switch {
+	case !m.broker:
+		return missing(why + "the broker can't be used: " + m.noBroker)
+	case m.rights.FS&probe.FSTruncate == 0:
+		return missing(why + "the broker needs Landlock ABI 3, which restricts truncation")
+	case m.searches[subject]:
+		return costs(abi+" rules around it, and the broker", fmt.Sprintf(
+			"in folders where it can match, files with several names and files that are made during the run can't be executed, nor what is not among the first %d found there, or not found within %v",
+			searchEntries, searchTime))
+	case m.filter.Files == seccomp.FilesAll:
+		return costs(abi+" rules around it, and the broker", "files that are made during the run in a folder on the way to it, or in folders made there, can't be executed")
+	}
+	return enforced(abi + " rules around it, and the broker")
+}
+
+// searched returns the patterns for which executable files are looked for.
+func searched(p *plan.Plan) map[string]bool {
+	out := map[string]bool{}
+	for _, pattern := range p.Tree.Patterns() {
+		if pattern.Mode == plan.None && pattern.Deep() {
+			out[pattern.Path] = true
+		}
+	}
+	return out
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package broker
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/ambit-sandbox/ambit/internal/plan"
+)
+
+// addPatterns pins the folder that each pattern starts from, and all above it,
+// as it does for places that are listed by name. Below it nothing is pinned:
+// where a pattern matches moves with the names.
+func (t *territory) addPatterns() {
+	patterns := t.tree.Patterns()
+	for i := range patterns {
+		t.lead(patterns[i].Base, patterns[i].At(patterns[i].Path))
+	}
+}
+
+// Find returns the node that decides over a canonical path, in any spelling
+// that means the same there.
+func (t *territory) Find(p string) *plan.Node { return t.find(t.spell(p)) }
+
+// find is Find for a path that is spelled.
+func (t *territory) find(p string) *plan.Node {
+	n := t.tree.Find(p)
+	patterns := t.tree.Patterns()
+	for i := range patterns {
+		if n == nil || n.Mode <= patterns[i].Mode {
+			continue
+		}
+		_, likely := patterns[i].Matched(p)
+		if at := slices.IndexFunc(likely, t.ignoresCase); at >= 0 {
+			n = patterns[i].At(likely[at])
+		}
+	}
+	return n
+}
+
+func (t *territory) mode(p string) plan.Mode {
+	if n := t.find(p); n != nil {
+		return n.Mode
+	}
+	return plan.None
+}
+
+// ignoresCase reports whether the folder that a name stands in finds it in
+// another case too, or whether that can't be known because nothing stands
+// there, or something else by now.
+func (t *territory) ignoresCase(p string) bool {
+	here, other := t.identify(p), t.identify(otherCase(p))
+	return here == (Inode{}) || here == other || here != t.identify(p)
+}
+
+// otherCase is a path with the case of every letter in its last component
+// changed.
+func otherCase(p string) string {
+	i := strings.LastIndexByte(p, '/') + 1
+	return p[:i] + strings.Map(func(r rune) rune {
+		if up := unicode.ToUpper(r); up != r {
+			return up
+		}
+		return unicode.ToLower(r)
+	}, p[i:])
+}
+
+// alike reports whether what is below two names is under the same patterns, so
+// that a folder can be moved from one to the other with all that is in it.
+func (t *territory) alike(a, b string) bool { return t.tree.Alike(t.spell(a), t.spell(b)) }
+
+// through returns the node of a symbolic link that stands where a pattern
+// matches, or nil: what the link leads to is closed under this name.
+func (t *territory) through(link string) *plan.Node {
+	if n := t.Find(link); n != nil && n.Rule.Pattern {
+		return n
+	}
+	return nil
+}
