@@ -58,12 +58,13 @@ type Broker struct {
 	started      atomic.Bool
 	mu           sync.Mutex
 	released     bool // the descriptors are closed, their numbers another's
+	inner        inner
 }
 
 // New makes a broker and takes over the listener: the descriptor is the
 // broker's from now on, even if New fails.
 func New(listener int, o Options) (*Broker, error) {
-	b := &Broker{options: o, listener: listener, proc: -1, fds: -1, stop: -1, calls: callTable()}
+	b := &Broker{options: o, listener: listener, proc: -1, fds: -1, stop: -1, calls: callTable(), inner: newInner()}
 	maps.Copy(b.calls, signalCalls())
 	b.threadPidfds = sys.HasThreadPidfds()
 	b.self = "/" + strconv.Itoa(os.Getpid()) + "/"

@@ -33,7 +33,7 @@ func connect(t *task) syscall.Errno {
 	if errno != 0 {
 		return errno
 	}
-	c := &connection{t: t, sock: sock, flags: flags, kind: kind, addr: addr}
+	c := &connection{t: t, sock: sock, flags: flags, kind: kind, addr: addr, inner: t.restricted()}
 	if kind.Domain == syscall.AF_UNIX {
 		return c.unix()
 	}
@@ -47,6 +47,7 @@ type connection struct {
 	flags int // F_GETFL
 	kind  sys.SocketKind
 	addr  []byte
+	inner bool // the caller may be in a Landlock domain of its own
 }
 
 // network connects any other socket than a unix one. The filter lets the
@@ -56,7 +57,10 @@ func (c *connection) network() syscall.Errno {
 	if errno := c.t.alive(); errno != 0 {
 		return errno
 	}
-	if c.t.b.options.Network != plan.OpenNetwork {
+	// Landlock has rights for TCP (ABI 4), which the caller may have given up;
+	// from those for datagrams on (ABI 10) connecting is not brokered.
+	inner := c.inner && c.kind.Type == syscall.SOCK_STREAM
+	if inner || c.t.b.options.Network != plan.OpenNetwork {
 		return c.t.refuse("network address", "", nil, syscall.EACCES)
 	}
 	return c.perform(sys.Connect)
@@ -107,7 +111,7 @@ func (c *connection) toPath(path string) syscall.Errno {
 // none. So it is done on a thread that is, or not at all.
 func (c *connection) toAbstract(name string) syscall.Errno {
 	scope := c.t.b.options.Scope
-	if scope == nil {
+	if scope == nil || c.inner { // which may have a scope of its own (ABI 6)
 		return c.t.refuse(name, "", nil, syscall.EPERM)
 	}
 	errno := c.perform(scope.connect)

@@ -4,7 +4,7 @@ package seccomp
 
 // active lists the groups of rules that a Config puts in force, in the order
 // in which the rules of one call are tried.
-func active(c Config) [17][]rule {
+func active(c Config) [18][]rule {
 	return [...][]rule{
 		kernelRules,
 		terminalRules,
@@ -17,6 +17,7 @@ func active(c Config) [17][]rule {
 		metadataRules(c.Metadata),
 		fileFlagRules(c.Metadata),
 		readRules(c.Reads),
+		landlockRules(c.Landlock),
 		truncateRules(c.PathTruncate),
 		filesRules(c.Files), // after what is refused to everybody
 		signalRules(c.Signals),
@@ -38,7 +39,7 @@ var hot = [...]struct {
 	{callRead, 32}, {callWrite, 32}, {callClose, 24}, {callFutex, 32}, {callMmap, 24}, {callMunmap, 12},
 	{callNewfstatat, 24}, {callFstat, 16}, {callStat, 16}, {callLstat, 16}, {callStatx, 8}, {callOpen, 8},
 	{callLseek, 12}, {callPread64, 12}, {callPwrite64, 12}, {callReadv, 4}, {callWritev, 8},
-	{callPoll, 8}, {callPpoll, 8}, {callEpollWait, 8}, {callEpollPwait, 16}, {callEpollCtl, 4},
+	{callPoll, 8}, {callPpoll, 8}, {callEpollWait, 8}, {callEpollPwait, 24}, {callEpollCtl, 4},
 	{callSendto, 8}, {callRecvfrom, 8}, {callSendmsg, 8}, {callRecvmsg, 8},
 	{callRtSigaction, 8}, {callRtSigprocmask, 12}, {callRtSigreturn, 4}, {callTgkill, 4}, {callGetpid, 4},
 	{callMprotect, 12}, {callMadvise, 8}, {callBrk, 4}, {callFcntl, 12}, {callGetdents64, 8},

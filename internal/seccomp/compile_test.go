@@ -27,7 +27,7 @@ func configs() []Config {
 						for reads := Refuse; reads <= Allow; reads++ {
 							// Each verdict over signals, in turn: all with all is too much.
 							signals := Verdict(len(list) % 3)
-							if c := (Config{network, metadata, connect, either(0), either(1), either(2), files, reads, signals}); c.check() == nil {
+							if c := (Config{network, metadata, connect, either(0), either(1), either(2), files, reads, signals, (reads + 1) % 3}); c.check() == nil {
 								list = append(list, c)
 							}
 						}
@@ -180,7 +180,7 @@ func TestForeignArchitecture(t *testing.T) {
 	}
 }
 
-var loosest = Config{NetworkOpen, Allow, Allow, Allow, Allow, Allow, FilesNative, Allow, Allow}
+var loosest = Config{NetworkOpen, Allow, Allow, Allow, Allow, Allow, FilesNative, Allow, Allow, Allow}
 
 // FuzzFilter compares the compiled filter with the plain description.
 func FuzzFilter(f *testing.F) {
@@ -221,6 +221,7 @@ func TestBadInput(t *testing.T) {
 		"UnixConnect":  {UnixConnect: 9},
 		"Reads":        {Reads: 3},
 		"Signals":      {Signals: 3},
+		"Landlock":     {Landlock: 3},
 		"UnixDatagram": {UnixDatagram: Notify},
 		"PathTruncate": {PathTruncate: Notify},
 		"SharedIPC":    {SharedIPC: Notify},

@@ -139,6 +139,13 @@ type Config struct {
 	// EPERM. Under both, asynchronous input and output (O_ASYNC) is refused
 	// with EPERM, since a filter can't see whose signal it is.
 	Signals Verdict
+
+	// Landlock decides landlock_restrict_self(2), by which a program confines
+	// itself further: Allow where the kernel alone decides over files and
+	// connections; Notify where a broker makes such calls, which must know
+	// whose it may not make; Refuse answers EOPNOTSUPP, as a kernel that was
+	// booted without Landlock does.
+	Landlock Verdict
 }
 
 // ConfigError says which field of a Config has a value that it cannot have.
@@ -165,7 +172,7 @@ func (c Config) check() error {
 	for _, f := range [...]struct {
 		name string
 		has  Verdict
-	}{{"Metadata", c.Metadata}, {"UnixConnect", c.UnixConnect}, {"Reads", c.Reads}, {"Signals", c.Signals}} {
+	}{{"Metadata", c.Metadata}, {"UnixConnect", c.UnixConnect}, {"Reads", c.Reads}, {"Signals", c.Signals}, {"Landlock", c.Landlock}} {
 		if f.has > Allow {
 			return &ConfigError{f.name, f.has.String()}
 		}

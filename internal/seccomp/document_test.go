@@ -74,6 +74,8 @@ func choicesTable() string {
 		{"Metadata: notify or refuse", fileFlagRules(Refuse)},
 		{"Reads: notify", readRules(Notify)},
 		{"Reads: refuse", readRules(Refuse)},
+		{"Landlock inside: notify", landlockRules(Notify)},
+		{"Landlock inside: refuse", landlockRules(Refuse)},
 		{"Truncation by name: refuse", truncateRules(Refuse)},
 		{"Shared IPC: refuse", ipcRules(Refuse)},
 		{"Signals: notify", signalRules(Notify)},

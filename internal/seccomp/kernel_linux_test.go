@@ -32,7 +32,7 @@ var parts = map[string]func(){
 }
 
 // openConfig is that of a new kernel and a policy that allows the network.
-var openConfig = Config{Network: NetworkOpen, Metadata: Allow, UnixConnect: Allow, UnixDatagram: Allow, PathTruncate: Allow, SharedIPC: Allow, Reads: Allow, Signals: Allow}
+var openConfig = Config{Network: NetworkOpen, Metadata: Allow, UnixConnect: Allow, UnixDatagram: Allow, PathTruncate: Allow, SharedIPC: Allow, Reads: Allow, Signals: Allow, Landlock: Allow}
 
 func TestMain(m *testing.M) {
 	if part, ok := parts[os.Getenv(partVariable)]; ok {

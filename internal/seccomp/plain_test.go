@@ -103,6 +103,8 @@ func plainCall(name string, c Config, a [6]uint64) uint32 {
 			return failWith(ENOSYS)
 		}
 		return verdict(c.Reads, ENOSYS)
+	case "landlock_restrict_self":
+		return verdict(c.Landlock, EOPNOTSUPP)
 	case "truncate":
 		if c.PathTruncate == Allow && c.Files != FilesNative {
 			return verdict(Notify, 0)

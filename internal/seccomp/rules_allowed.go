@@ -30,7 +30,7 @@ var allowedRules = []rule{
 		source: "adjtimex(2): EPERM",
 	},
 	{
-		calls:  []call{callSeccomp, callLandlockCreateRuleset, callLandlockAddRule, callLandlockRestrictSelf, callPrctl, callArchPrctl},
+		calls:  []call{callSeccomp, callLandlockCreateRuleset, callLandlockAddRule, callPrctl, callArchPrctl},
 		then:   Allow,
 		reason: "programs confine themselves further; none of it takes a restriction back",
 		source: "seccomp(2), landlock(7), prctl(2)",

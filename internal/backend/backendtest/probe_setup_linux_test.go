@@ -34,6 +34,14 @@ func refuseCalls(a []string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if err := addFilter(strings.Split(a[0], ","), syscall.Errno(errno)); err != nil {
+		return "filter", err
+	}
+	return become(a[2:])
+}
+
+// addFilter puts a seccomp filter on this thread in which the calls fail.
+func addFilter(calls []string, errno syscall.Errno) error {
 	const load, jumpIfEqual, ret = 0x20, 0x15, 0x06 // linux/bpf_common.h, linux/filter.h
 	const retErrno, retAllow = 0x00050000, 0x7fff0000
 	type instruction struct {
@@ -42,10 +50,10 @@ func refuseCalls(a []string) (string, error) {
 		k      uint32
 	}
 	program := []instruction{{load, 0, 0, 0}} // seccomp_data.nr
-	for _, name := range strings.Split(a[0], ",") {
+	for _, name := range calls {
 		nr, ok := numbers[name]
 		if !ok {
-			return "", fmt.Errorf("unknown call %s", name)
+			return fmt.Errorf("unknown call %s", name)
 		}
 		program = append(program, instruction{jumpIfEqual, 0, 1, uint32(nr)}, instruction{ret, 0, 0, retErrno | uint32(errno)})
 	}
@@ -62,13 +70,13 @@ func refuseCalls(a []string) (string, error) {
 	}{uint16(len(program)), &b[0]}
 	const prSetNoNewPrivs, prSetSeccomp, modeFilter = 38, 22, 2 // linux/prctl.h
 	if _, _, errno := syscall.RawSyscall6(syscall.SYS_PRCTL, prSetNoNewPrivs, 1, 0, 0, 0, 0); errno != 0 {
-		return "no_new_privs", errno
+		return errno
 	}
 	// Not seccomp(2), which may be among the calls of an outer filter.
 	if _, _, errno := syscall.RawSyscall(syscall.SYS_PRCTL, prSetSeccomp, modeFilter, uintptr(unsafe.Pointer(&prog))); errno != 0 {
-		return "filter", errno
+		return errno
 	}
-	return become(a[2:])
+	return nil
 }
 
 // limitSelf RESOURCE VALUE PROGRAM ARG...: both limits, so that nobody raises

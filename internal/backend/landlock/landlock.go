@@ -81,7 +81,21 @@ func derive(p *plan.Plan, f *probe.Facts) mechanisms {
 	if p.Accept[string(plan.ProcessIPC)] {
 		m.filter.SharedIPC = seccomp.Allow
 	}
+	m.filter.Landlock = m.landlockInside()
 	return m
+}
+
+// landlockInside says what becomes of a program that confines itself further.
+// What a domain can hold on an ABI newer than the newest one that this program
+// knows, the broker could undo without knowing it.
+func (m *mechanisms) landlockInside() seccomp.Verdict {
+	switch {
+	case !m.notifies():
+		return seccomp.Allow
+	case m.facts.ABI > probe.NewestABI():
+		return seccomp.Refuse
+	}
+	return seccomp.Notify
 }
 
 // filesOf says which calls on files go to the broker: none, where every place
