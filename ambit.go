@@ -51,6 +51,14 @@ type Command struct {
 	// Without it such processes fall to the system's init, and only the
 	// command's first process is sure to end.
 	Exclusive bool
+
+	// Dedicated says that this process is there for this run alone, and does
+	// nothing after it but say how it went. Once all is set up it gives up,
+	// for good and in all its threads, what that does not take: it can't
+	// execute a program, start a process, make a socket, or trace another
+	// process any more, and other processes of the user can't look into it.
+	// A program that goes on with its own work must not set it.
+	Dedicated bool
 }
 
 // Result is how a run ended.

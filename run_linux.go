@@ -217,7 +217,7 @@ func (r *runner) request(environ []string) (*launch.Request, error) {
 		},
 		WorkDir: dir, Ruleset: r.confined.Ruleset, Tmp: r.tmp,
 		Stdin: r.stdin, Stdout: r.stdout, Stderr: r.stderr,
-		Signals: r.cmd.Signals,
+		Signals: r.cmd.Signals, Surrender: r.surrender,
 	}
 	if t := r.resolved.Limits.Timeout; t != nil {
 		req.Timeout = time.Duration(*t)

@@ -51,6 +51,7 @@ func (a *App) run(args []string) int {
 		return a.refuse(err, *asJSON)
 	}
 	c.Argv, c.Stdin, c.Exclusive = fs.Args(), a.Stdin, true
+	c.Dedicated = true
 	signals, stop := a.forwardSignals()
 	defer stop()
 	c.Signals = signals

@@ -34,6 +34,10 @@ type Request struct {
 	// which it takes over, and the launcher's pid. Only when it has returned
 	// without an error does the command start.
 	Listener func(fd, launcher int) error
+	// Surrender, if not nil, is called before the command starts: this process
+	// then gives up what the rest of the run does not take. If it fails,
+	// nothing runs.
+	Surrender func() error
 }
 
 // Result is how a launch ended.
@@ -71,7 +75,7 @@ var ErrLost = errors.New("the launcher was killed while the command ran; the com
 func (l *Launcher) Run(ctx context.Context, req *Request) (*Result, error) {
 	r := &run{req: req, begin: time.Now(), control: l.control, pid: l.pid}
 	l.control = nil
-	if err := r.launch(l.guard); err != nil {
+	if err := r.begins(l.guard); err != nil {
 		r.finish()
 		return nil, err
 	}
@@ -89,6 +93,25 @@ func (l *Launcher) Run(ctx context.Context, req *Request) (*Result, error) {
 		err = ErrLost
 	}
 	return &r.res, err
+}
+
+// begins launches, and has this process confined before the command starts:
+// where that waits for the broker, beside the launcher's work.
+func (r *run) begins(guard *Guard) error {
+	surrender := r.req.Surrender
+	if surrender == nil {
+		surrender = func() error { return nil }
+	}
+	waits := r.req.Listener != nil
+	if !waits {
+		if err := surrender(); err != nil {
+			return err
+		}
+	}
+	if err := r.launch(guard); err != nil || !waits {
+		return err
+	}
+	return surrender()
 }
 
 type run struct {

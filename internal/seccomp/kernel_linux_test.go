@@ -29,6 +29,8 @@ var parts = map[string]func(){
 	"notify":   notifyPart,
 	"exec":     execPart,
 	"ordinary": ordinaryPart,
+
+	"surrender": surrenderPart,
 }
 
 // openConfig is that of a new kernel and a policy that allows the network.

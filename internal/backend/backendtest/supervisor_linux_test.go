@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package backendtest
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// field reads a line of a status file of /proc; "" if the process is gone.
+func field(file, name string) string {
+	b, _ := os.ReadFile(file)
+	for line := range strings.Lines(string(b)) {
+		if value, ok := strings.CutPrefix(line, name+":"); ok {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
+}
+
+// hold starts a command that stays, and returns when it is there.
+func (w *world) hold(flags []string, mark string) *exec.Cmd {
+	w.Helper()
+	cmd := w.sandbox(flags, self(w), probeArg, "hold", mark)
+	start(w, cmd)
+	eventually(w, "the command runs", func() bool { return len(w.marked(mark)) == 1 })
+	return cmd
+}
+
+// TestSupervisorConfined: while a command runs, every thread of its supervisor
+// is under a filter, and no other process of the user can look into it.
+func TestSupervisorConfined(t *testing.T) {
+	w := newWorld(t)
+	for name, flags := range map[string][]string{
+		"direct": nil, "nested": {"--block-write", w.at("work/closed")}, "output limit": {"--output-limit", "1000"},
+	} {
+		if name == "nested" && landlockABI() < abiTruncate {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			w := w.as(t)
+			cmd := w.hold(w.policyFlags(flags...), w.mark())
+			dir := fmt.Sprintf("/proc/%d", cmd.Process.Pid)
+			threads, err := filepath.Glob(dir + "/task/*/status")
+			w.must(err)
+			if len(threads) < 3 {
+				t.Fatalf("ambit has %d threads", len(threads))
+			}
+			for _, file := range threads {
+				if filter, privs := field(file, "Seccomp"), field(file, "NoNewPrivs"); filter != "2" && filter != "" || privs != "1" && privs != "" {
+					t.Errorf("%s: Seccomp %s, NoNewPrivs %s", file, filter, privs)
+				}
+			}
+			victim := w.startVictim()
+			for _, name := range []string{"environ", "mem", "maps", "auxv", "stack"} {
+				if name == "stack" {
+					continue // closed to users anyway
+				}
+				f, err := os.Open(dir + "/" + name)
+				if !errors.Is(err, syscall.EACCES) {
+					t.Errorf("%s of the supervisor can be opened: %v", name, err)
+				}
+				_ = f.Close()
+				f, err = os.Open(fmt.Sprintf("/proc/%d/%s", victim.Process.Pid, name))
+				if err != nil {
+					t.Errorf("%s of any other process can't be opened, so nothing is proven: %v", name, err)
+				}
+				_ = f.Close()
+			}
+		})
+	}
+}
+
+// storm is what a sandbox does that wants to hurt its supervisor, and what a
+// supervisor may take by it.
+const (
+	stormMemory      = 96 << 10 // KiB, of which Go's runtime takes some 12
+	stormDescriptors = 700
+	stormThreads     = 100
+)
+
+// TestStorm: a sandbox that floods its broker, from many threads, with
+// processes that are killed in the middle, and with hundreds of calls that
+// wait for ever, is ended in time, and with a receipt. Its supervisor stays
+// small meanwhile, and another sandbox is served.
+func TestStorm(t *testing.T) {
+	w := newWorld(t)
+	flags := []string{"--block", w.at("work/closed")}
+	if landlockABI() < abiTruncate {
+		flags = nil
+	}
+	const limit = 4 * time.Second
+	cmd := w.sandbox(w.policyFlags(append(flags, "--timeout", limit.String(), "--receipt", w.at("outside/receipt"))...), self(t), probeArg, "storm")
+	begin := time.Now()
+	start(t, cmd)
+	eventually(t, "the storm has begun", func() bool { return fileExists(w.at("work/storming")) })
+	other := w.as(t)
+	otherRun := time.Now()
+	r := finish(t, other.sandbox(w.policyFlags(flags...), probeArgs(t, [][]string{
+		{"put", "beside", "WRONLY|CREAT", "x"}, {"fchmodat", "AT", "'beside", "0600"}, {"unlinkat", "AT", "'beside", "0"},
+	})...))
+	t.Logf("another run beside it took %v", time.Since(otherRun))
+	for _, one := range replies(t, r, 3) {
+		if one.outcome != "OK" {
+			t.Errorf("beside a storm: %v", one)
+		}
+	}
+	most := map[string]int{}
+	status := fmt.Sprintf("/proc/%d/status", cmd.Process.Pid)
+	for time.Since(begin) < limit-time.Second/2 {
+		for _, name := range []string{"VmRSS", "Threads", "FDSize"} {
+			n, _ := strconv.Atoi(strings.Fields(field(status, name) + " 0")[0])
+			most[name] = max(most[name], n)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	ws := waitFor(t, cmd)
+	took := time.Since(begin)
+	t.Logf("the supervisor took at most %v, and ended after %v", most, took)
+	if ws.ExitStatus() != 124 || took > limit+patience(5*time.Second) {
+		t.Errorf("ended with %v after %v, want 124 after %v", ws, took, limit)
+	}
+	if most["VmRSS"] == 0 || most["VmRSS"] > stormMemory || most["Threads"] > stormThreads || most["FDSize"] > stormDescriptors {
+		t.Errorf("the supervisor took %v", most)
+	}
+	b, err := os.ReadFile(w.at("outside/receipt"))
+	w.must(err)
+	if got := decode[receipt](t, string(b)); got.Outcome == nil || !got.Outcome.TimedOut || got.Outcome.Left {
+		t.Errorf("the receipt says %+v", got.Outcome)
+	}
+}
