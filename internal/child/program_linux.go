@@ -65,6 +65,8 @@ func buildProgram(s *Spec, f Files, group int) (*program, error) {
 // stepExec names the steps whose failure is the command's, not the sandbox's.
 const stepExec = "execve"
 
+const stepFilter = "seccomp"
+
 // dropPrivileges empties every capability set. The bounding set and the
 // securebits can be changed only with CAP_SETPCAP; without it the process
 // holds nothing that exec under no_new_privs could raise again.
@@ -89,11 +91,11 @@ func (p *program) dropPrivileges() error {
 // byte in the pipe says; a supervisor that fails or dies closes the pipe.
 func (p *program) addFilter(s *Spec, f Files) {
 	if s.FilterFlags&sys.SeccompNewListener == 0 {
-		p.add("seccomp", sys.StepSeccomp(s.Filter, uintptr(s.FilterFlags), nil))
+		p.add(stepFilter, sys.StepSeccomp(s.Filter, uintptr(s.FilterFlags), nil))
 		return
 	}
 	send, cell := sys.StepSendFD(fdControl, message{kind: msgListener}.encode())
-	p.add("seccomp", sys.StepSeccomp(s.Filter, uintptr(s.FilterFlags), cell))
+	p.add(stepFilter, sys.StepSeccomp(s.Filter, uintptr(s.FilterFlags), cell))
 	p.add("hand over the listener", send)
 	p.add("wait for the broker", sys.StepAwaitByte(f.Go))
 }
@@ -133,6 +135,9 @@ func (p *program) failure(f sys.StepFailure) message {
 	n := p.names[f.Index]
 	if n.step == stepExec {
 		return message{kind: msgExec, number: uint32(f.Errno), text: n.object}
+	}
+	if n.step == stepFilter && syscall.Errno(f.Errno) == syscall.EBUSY {
+		n.object = "a supervisor outside already listens to this process, and the kernel allows one" // has_duplicate_listener, kernel/seccomp.c
 	}
 	return message{kind: msgStep, number: uint32(f.Errno), text: n.step + "\x00" + n.object}
 }

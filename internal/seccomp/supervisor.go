@@ -68,7 +68,7 @@ var brokerCalls = []call{
 	callSetxattr, callLsetxattr, callFsetxattr, callRemovexattr, callLremovexattr, callFremovexattr,
 	callGetxattr, callLgetxattr, callFgetxattr, callListxattr, callLlistxattr, callFlistxattr,
 	callMkdirat, callMknodat, callSymlinkat, callLinkat, callRenameat, callRenameat2,
-	callInotifyAddWatch, callConnect, callBind, callGetsockopt, callGetsockname, callGetpeername,
+	callInotifyAddWatch, callFlock, callConnect, callBind, callGetsockopt, callGetsockname, callGetpeername,
 }
 
 // supervisorChecks narrow some of the listed calls.
@@ -120,13 +120,15 @@ const (
 	protExec    = 4       // PROT_EXEC
 )
 
-// supervisorRequests: TIOCGPGRP, and those of a seccomp listener (RECV, SEND
-// and ADDFD have the size of their structures in them; linux/seccomp.h).
+// supervisorRequests: TIOCGPGRP, FS_IOC_GETFLAGS, and those of a seccomp
+// listener (RECV, SEND and ADDFD have the size of their structures in them;
+// linux/seccomp.h).
 var supervisorRequests = []uint32{
 	0x540f,
 	0x40082102, // SECCOMP_IOCTL_NOTIF_ID_VALID
 	0x40082104, // SECCOMP_IOCTL_NOTIF_SET_FLAGS
 	0x40182103, // SECCOMP_IOCTL_NOTIF_ADDFD
+	0x80086601, // FS_IOC_GETFLAGS
 	0xc0182101, // SECCOMP_IOCTL_NOTIF_SEND
 	0xc0502100, // SECCOMP_IOCTL_NOTIF_RECV
 }

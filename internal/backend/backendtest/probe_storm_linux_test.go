@@ -12,7 +12,7 @@ import (
 
 // stormOperations make as many brokered calls as they can.
 func stormOperations() map[string]operation {
-	return map[string]operation{"storm": storm, "gust": gust}
+	return map[string]operation{"storm": storm, "gust": gust, "pending": pending}
 }
 
 // storm: flood the broker from many threads, from processes that are killed in
@@ -60,4 +60,35 @@ func gust(a []string) (string, error) {
 		_ = syscall.Chmod("/etc/passwd", 0o640)
 		_ = syscall.Unlink(a[0])
 	}
+}
+
+// pending MARK: a connect and an open of a FIFO that wait for ever, and a call
+// when the file "go-on" appears. What returns without an error leaves a file.
+func pending([]string) (string, error) {
+	if err := syscall.Mkfifo("queue", 0o600); err != nil {
+		return "mkfifo", err
+	}
+	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+	if err != nil {
+		return "socket", err
+	}
+	for name, do := range map[string]func() error{
+		"connected": func() error { return syscall.Connect(fd, &syscall.SockaddrUnix{Name: "full"}) },
+		"opened":    func() error { _, err := syscall.Open("queue", syscall.O_RDONLY, 0); return err },
+	} {
+		go func() {
+			if do() == nil {
+				_ = os.WriteFile(name, nil, 0o600)
+			}
+		}()
+	}
+	time.Sleep(200 * time.Millisecond)
+	if err := os.WriteFile("pending-now", nil, 0o600); err != nil {
+		return "write", err
+	}
+	// Looking whether a name is there is nobody's call but the kernel's.
+	for syscall.Access("go-on", 0) != nil {
+		time.Sleep(5 * time.Millisecond)
+	}
+	return "late", os.WriteFile("late", nil, 0o600)
 }

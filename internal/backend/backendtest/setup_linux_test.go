@@ -198,3 +198,20 @@ func TestUnreadableProgram(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 }
+
+// TestForeignListener: where another supervisor, as a container's, listens to
+// this process already, nothing runs, the error says why, and doctor knows it
+// before.
+func TestForeignListener(t *testing.T) {
+	w := newWorld(t)
+	const why = "a supervisor outside already listens"
+	foreign := through(t, "listen-to", "add_key")
+	if r := finish(t, foreign(w.ambit("version"))); r.code != 0 {
+		t.Fatalf("ambit itself does not run there: %d\n%s", r.code, r.stderr)
+	}
+	w.refusesAs(foreign, w.policyFlags(), "SANDBOX_UNAVAILABLE", why)
+	r := finish(t, foreign(w.ambit("doctor")))
+	if r.code != 1 || !strings.Contains(r.stdout, why) || !strings.Contains(r.stdout, "not usable") {
+		t.Errorf("doctor ended with %d\n%s%s", r.code, r.stdout, r.stderr)
+	}
+}

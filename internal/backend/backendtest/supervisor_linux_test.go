@@ -137,3 +137,98 @@ func TestStorm(t *testing.T) {
 		t.Errorf("the receipt says %+v", got.Outcome)
 	}
 }
+
+// TestKilledPending: a supervisor that is killed while calls of the command
+// wait for it, of every kind: to connect, to open a FIFO, and, as it was
+// stopped before, any call. All processes end, and no call has been granted.
+func TestKilledPending(t *testing.T) {
+	if landlockABI() < abiTruncate {
+		t.Skip("no places are nested below Landlock ABI 3")
+	}
+	w := newWorld(t)
+	full := listenFull(t, w.at("work/full"))
+	defer full()
+	mark := w.mark()
+	cmd := w.sandbox(w.policyFlags("--block", w.at("work/closed")), self(t), probeArg, "pending", mark)
+	start(t, cmd)
+	eventually(t, "three calls are pending", func() bool { return fileExists(w.at("work/pending-now")) })
+	w.must(syscall.Kill(cmd.Process.Pid, syscall.SIGSTOP))
+	w.write("work/go-on", "")
+	time.Sleep(patience(300 * time.Millisecond))
+	if fileExists(w.at("work/late")) {
+		t.Error("a call was served while the supervisor was stopped")
+	}
+	if len(w.marked(mark)) == 0 {
+		t.Error("nothing of the command is left to end")
+	}
+	w.must(syscall.Kill(cmd.Process.Pid, syscall.SIGKILL))
+	waitFor(t, cmd)
+	eventually(t, "all of the command is gone", func() bool { return len(w.marked(mark)) == 0 })
+	for _, name := range []string{"late", "connected", "opened"} {
+		if fileExists(w.at("work/" + name)) {
+			t.Errorf("%s: the call succeeded", name)
+		}
+	}
+}
+
+// TestStopped: a supervisor that is stopped, and goes on, serves what waited.
+func TestStopped(t *testing.T) {
+	w := newWorld(t)
+	cmd := w.sandbox(w.policyFlags(), "/bin/sh", "-c", ": > f; echo ready; read x; chmod 640 f; echo done; read x")
+	in, err := cmd.StdinPipe()
+	w.must(err)
+	out, err := os.Create(w.at("outside/out"))
+	w.must(err)
+	defer func() { _ = out.Close() }()
+	cmd.Stdout = out
+	start(t, cmd)
+	says := func(word string) bool {
+		b, _ := os.ReadFile(w.at("outside/out"))
+		return strings.Contains(string(b), word)
+	}
+	eventually(t, "the command runs", func() bool { return says("ready") })
+	w.must(syscall.Kill(cmd.Process.Pid, syscall.SIGSTOP))
+	_, err = in.Write([]byte("\n"))
+	w.must(err)
+	time.Sleep(patience(200 * time.Millisecond))
+	if says("done") {
+		t.Error("a call was served while the supervisor was stopped")
+	}
+	w.must(syscall.Kill(cmd.Process.Pid, syscall.SIGCONT))
+	eventually(t, "the call is served", func() bool { return says("done") })
+	_, err = in.Write([]byte("\n"))
+	w.must(err)
+	if ws := waitFor(t, cmd); ws.ExitStatus() != 0 {
+		t.Errorf("ended with %v", ws)
+	}
+}
+
+// listenFull listens on a unix socket whose queue is full.
+func listenFull(t *testing.T, name string) (end func()) {
+	t.Helper()
+	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	if err == nil {
+		err = errors.Join(syscall.Bind(fd, &syscall.SockaddrUnix{Name: name}), syscall.Listen(fd, 0))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := []int{fd}
+	for {
+		c, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC|syscall.SOCK_NONBLOCK, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, c)
+		if err := syscall.Connect(c, &syscall.SockaddrUnix{Name: name}); err == syscall.EAGAIN {
+			break
+		} else if err != nil || len(all) > 100 {
+			t.Fatalf("the queue does not fill: %v", err)
+		}
+	}
+	return func() {
+		for _, fd := range all {
+			_ = syscall.Close(fd)
+		}
+	}
+}
