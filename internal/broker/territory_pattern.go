@@ -3,7 +3,6 @@
 package broker
 
 import (
-	"slices"
 	"strings"
 	"unicode"
 
@@ -25,20 +24,7 @@ func (t *territory) addPatterns() {
 func (t *territory) Find(p string) *plan.Node { return t.find(t.spell(p)) }
 
 // find is Find for a path that is spelled.
-func (t *territory) find(p string) *plan.Node {
-	n := t.tree.Find(p)
-	patterns := t.tree.Patterns()
-	for i := range patterns {
-		if n == nil || n.Mode <= patterns[i].Mode {
-			continue
-		}
-		_, likely := patterns[i].Matched(p)
-		if at := slices.IndexFunc(likely, t.ignoresCase); at >= 0 {
-			n = patterns[i].At(likely[at])
-		}
-	}
-	return n
-}
+func (t *territory) find(p string) *plan.Node { return t.tree.FindFolded(p, t.ignoresCase) }
 
 func (t *territory) mode(p string) plan.Mode {
 	if n := t.find(p); n != nil {

@@ -16,14 +16,20 @@ type glob struct {
 	parts []matcher
 	// deep has the bits of the "**" parts, end the one behind the last part.
 	deep, end states
+	// foldable: what matches does so in lower case too.
+	foldable bool
 }
 
 // states is a set of positions in a glob. The empty set can't match any more.
 type states uint64
 
 func newGlob(parts []policy.Part) *glob {
-	g := &glob{parts: make([]matcher, len(parts)), end: 1 << len(parts)}
+	g := &glob{parts: make([]matcher, len(parts)), end: 1 << len(parts), foldable: true}
 	for i, p := range parts {
+		for _, piece := range p {
+			// Half a character has no lower case.
+			g.foldable = g.foldable && utf8.ValidString(piece.Text)
+		}
 		if p.Deep() {
 			g.deep |= 1 << i
 			continue

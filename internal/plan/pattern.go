@@ -3,6 +3,7 @@
 package plan
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/ambit-sandbox/ambit/policy"
@@ -34,55 +35,41 @@ func patternPath(base string, said policy.Pattern) string {
 
 // progress is how far a pattern has come in a path.
 type progress struct {
-	// now are the states behind the whole path, with the case of letters and
-	// without.
-	now [2]states
-	// at is the length of the first part of the path that matches; 0: none.
-	at int
-	// likely are those of all parts that match where case does not count.
-	likely []int
+	// now are the states behind the whole path.
+	now states
+	// at are the lengths of the parts of the path that match.
+	at []int
 	// alive is the length of the longest part of the path below which the
 	// pattern can still match something; -1: none.
 	alive int
 }
 
 // run follows a pattern along a path.
-func (p *Pattern) run(path string) progress {
+func (p *Pattern) run(path string, c caseRule) progress {
 	rest, below := cutBase(path, p.Base)
 	if !below {
 		return progress{alive: -1}
 	}
-	at := progress{now: [2]states{p.glob.start(), p.glob.start()}, alive: len(path) - len(rest)}
-	if at.alive == 0 { // the root
-		at.alive = 1
-	}
-	for rest != "" {
-		var name string
-		name, rest, _ = strings.Cut(rest[1:], "/")
-		if rest != "" {
-			rest = path[len(path)-len(rest)-1:]
+	here := len(path) - len(rest)
+	at := progress{now: p.glob.start(), alive: max(here, 1)} // the root has one too
+	for here < len(path) && at.now != 0 {
+		name := path[here+1:]
+		if i := strings.IndexByte(name, '/'); i >= 0 {
+			name = name[:i]
 		}
-		here := len(path) - len(rest)
-		at.step(p.glob, name, here)
-		if at.now[exact]|at.now[folded] == 0 {
-			break
+		here += 1 + len(name)
+		if c == folded {
+			name = strings.ToLower(name)
 		}
-		if (at.now[exact]|at.now[folded])&^p.glob.end != 0 {
+		at.now = p.glob.step(at.now, name, c)
+		if at.now&p.glob.end != 0 {
+			at.at = append(at.at, here)
+		}
+		if at.now&^p.glob.end != 0 {
 			at.alive = here
 		}
 	}
 	return at
-}
-
-func (at *progress) step(g *glob, name string, here int) {
-	at.now[exact] = g.step(at.now[exact], name, exact)
-	at.now[folded] = g.step(at.now[folded], strings.ToLower(name), folded)
-	if at.now[exact]&g.end != 0 && at.at == 0 {
-		at.at = here
-	}
-	if at.now[folded]&g.end != 0 && at.at == 0 {
-		at.likely = append(at.likely, here)
-	}
 }
 
 // cutBase returns what of a path comes below a folder, with the slash.
@@ -101,26 +88,37 @@ func cutBase(path, base string) (rest string, below bool) {
 // pattern matches; empty if none. likely are those above it that it would match
 // if the case of letters made no difference there.
 func (p *Pattern) Matched(path string) (place string, likely []string) {
-	at := p.run(path)
-	for _, n := range at.likely {
-		likely = append(likely, path[:n])
+	loose := p.run(path, folded)
+	if len(loose.at) == 0 && p.glob.foldable { // as for nearly every path
+		return "", nil
 	}
-	return path[:at.at], likely
+	if strict := p.run(path, exact); len(strict.at) > 0 {
+		place = path[:strict.at[0]]
+	}
+	for _, n := range loose.at {
+		if place == "" || n < len(place) {
+			likely = append(likely, path[:n])
+		}
+	}
+	return place, likely
 }
 
 // Reaches returns the deepest folder at or above a path below which the
-// pattern can match something; empty if there is none.
+// pattern can match something, in any case of letters; empty if there is none.
 func (p *Pattern) Reaches(path string) string {
-	if n := p.run(path).alive; n >= 0 {
-		return path[:n]
+	n := p.run(path, folded).alive
+	if !p.glob.foldable {
+		n = max(n, p.run(path, exact).alive)
 	}
-	return ""
+	if n < 0 {
+		return ""
+	}
+	return path[:n]
 }
 
 // Endless reports whether the pattern can match at any depth below a folder.
 func (p *Pattern) Endless(folder string) bool {
-	at := p.run(folder)
-	return (at.now[exact]|at.now[folded])&p.glob.deep != 0
+	return (p.run(folder, exact).now|p.run(folder, folded).now)&p.glob.deep != 0
 }
 
 // Deep reports whether the pattern can match at any depth somewhere.
@@ -128,7 +126,9 @@ func (p *Pattern) Deep() bool { return p.glob.deep != 0 }
 
 // alike reports whether a pattern has come equally far in two paths, so that
 // it matches the same below both.
-func (p *Pattern) alike(a, b string) bool { return p.run(a).now == p.run(b).now }
+func (p *Pattern) alike(a, b string) bool {
+	return p.run(a, exact).now == p.run(b, exact).now && p.run(a, folded).now == p.run(b, folded).now
+}
 
 // effective returns the patterns that take something away from some place.
 func effective(t *Tree, patterns []Pattern) []Pattern {
@@ -147,36 +147,33 @@ func effective(t *Tree, patterns []Pattern) []Pattern {
 }
 
 // restrict returns the node that decides over path, where n is the nearest one:
-// n, or one for the place that a pattern matches and which has less.
-func (t *Tree) restrict(path string, n *Node) *Node {
+// n, or one for the place that a pattern matches and which has less. A place
+// that would match in another case counts if also says so.
+func (t *Tree) restrict(path string, n *Node, also func(place string) bool) *Node {
 	for i := range t.patterns {
 		p := &t.patterns[i]
 		if n == nil || n.Mode <= p.Mode {
 			continue
 		}
-		if place, _ := p.Matched(path); place != "" {
+		place, likely := p.Matched(path)
+		if at := slices.IndexFunc(likely, also); at >= 0 {
+			place = likely[at]
+		}
+		if place != "" {
 			n = p.At(place)
 		}
 	}
 	return n
 }
 
-// Least returns the mode that a canonical path would have if the case of
-// letters made no difference to patterns anywhere: on some file systems it
-// makes none.
-func (t *Tree) Least(path string) Mode {
-	m := t.Mode(path)
-	for i := range t.patterns {
-		p := &t.patterns[i]
-		if _, likely := p.Matched(path); len(likely) > 0 {
-			m = min(m, p.Mode)
-		}
-	}
-	return m
-}
+func never(string) bool  { return false }
+func always(string) bool { return true }
 
-// At is the node of a place that the pattern matches.
-func (p *Pattern) At(place string) *Node { return &Node{Path: place, Mode: p.Mode, Rule: p.Rule} }
+// FindFolded is Find for a tree in which a place that would match a pattern in
+// another case matches it if ignores says that case makes no difference there.
+func (t *Tree) FindFolded(path string, ignores func(place string) bool) *Node {
+	return t.restrict(path, t.nearest(path), ignores)
+}
 
 // Patterns returns those that take something away. The slice must not be
 // changed.
@@ -193,7 +190,8 @@ func (t *Tree) Reached(path string, need Mode) string {
 			continue
 		}
 		for at, ok := p.Reaches(path), true; ok && len(at) > len(deepest) && len(at) >= len(p.Base); at, ok = parent(at) {
-			if t.Mode(at) > p.Mode {
+			// What patterns take from the folder they take from the path too.
+			if n := t.nearest(at); n != nil && n.Mode > p.Mode {
 				deepest = at
 			}
 		}
@@ -210,3 +208,16 @@ func (t *Tree) Alike(a, b string) bool {
 	}
 	return true
 }
+
+// Least returns the mode that a canonical path would have if the case of
+// letters made no difference to patterns anywhere: on some file systems it
+// makes none.
+func (t *Tree) Least(path string) Mode {
+	if n := t.FindFolded(path, always); n != nil {
+		return n.Mode
+	}
+	return None
+}
+
+// At is the node of a place that the pattern matches.
+func (p *Pattern) At(place string) *Node { return &Node{Path: place, Mode: p.Mode, Rule: p.Rule} }

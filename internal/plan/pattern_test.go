@@ -73,7 +73,7 @@ func TestPatternNode(t *testing.T) {
 
 func TestPatternReach(t *testing.T) {
 	for _, c := range []struct{ pattern, path, want string }{
-		{"/p/*", "/p/a/b", "/p"}, {"/p/*", "/p", "/p"}, {"/p/*", "/q", ""}, {"/p/**/x", "/p/a/b", "/p/a/b"}, {"/p/**/x", "/p/x/b", "/p"},
+		{"/p/*", "/p/a/b", "/p"}, {"/p/*", "/p", "/p"}, {"/p/*", "/q", ""}, {"/p/**/x", "/p/a/b", "/p/a/b"}, {"/p/**/x", "/p/x/b", "/p/x/b"},
 		{"/p/*/x", "/p/a/b/c", "/p/a"}, {"/p/a*/x", "/p/b/x", "/p"}, {"/p/a*/x", "/p/AB/x", "/p/AB"}, {"/*", "/a", "/"}, {"/**/x", "/a", "/a"},
 		{"/p/a/**/x", "/p/q", ""},
 	} {

@@ -40,7 +40,7 @@ func newTree(nodes []Node, patterns []Pattern) *Tree {
 	}
 	t.patterns = patterns
 	for i := range nodes {
-		by := t.restrict(nodes[i].Path, &nodes[i])
+		by := t.restrict(nodes[i].Path, &nodes[i], never)
 		nodes[i].Mode, nodes[i].Rule = by.Mode, by.Rule
 	}
 	t.patterns = effective(t, patterns)
@@ -52,7 +52,7 @@ func (t *Tree) Nodes() []Node { return t.nodes }
 
 // Find returns the node that decides over path, which must be canonical; nil
 // where none does, and the mode is then None.
-func (t *Tree) Find(path string) *Node { return t.restrict(path, t.nearest(path)) }
+func (t *Tree) Find(path string) *Node { return t.restrict(path, t.nearest(path), never) }
 
 func (t *Tree) nearest(path string) *Node {
 	for p, ok := path, true; ok; p, ok = parent(p) {
