@@ -11,8 +11,9 @@ const (
 	// System grants the operating system's programs and libraries. It is
 	// what a policy starts from that extends nothing.
 	System = "system"
-	// Workspace adds the working directory, a private temporary folder and
-	// what tool chains read in the home. It is the default of a run.
+	// Workspace adds the working directory, but for its [Protections], a
+	// private temporary folder and what tool chains read in the home. It is the
+	// default of a run.
 	Workspace = "workspace"
 )
 
@@ -49,6 +50,7 @@ func workspace() Policy {
 	p, yes := system(), true
 	p.ReadPaths = slices.Concat(p.ReadPaths, gitPaths, homeTools, condaPaths())
 	p.WritePaths = append(p.WritePaths, "${WORK_DIR}")
+	p.BlockedWritePaths = protected()
 	p.PrivateTmp = &yes
 	p.Env.Set = scratchEnv()
 	return p

@@ -70,9 +70,9 @@ func TestBuiltinsWriteNothingLasting(t *testing.T) {
 		if p.AllowNetwork != nil || p.Secrets != nil || p.Accept != nil || p.WorkDir != "" || p.Extends != "" {
 			t.Errorf("%s says more than paths and variables: %+v", name, p)
 		}
-		// They never take away what another layer gives.
-		if p.BlockedPaths != nil || p.BlockedWritePaths != nil {
-			t.Errorf("%s blocks paths", name)
+		// Nothing is closed for reading by a block: it is by not being granted.
+		if p.BlockedPaths != nil || (p.BlockedWritePaths != nil) != (name == Workspace) {
+			t.Errorf("%s blocks %q, and writing of %q", name, p.BlockedPaths, p.BlockedWritePaths)
 		}
 	}
 }

@@ -44,8 +44,11 @@ func (p Policy) problems() []*Error {
 	if p.Limits != nil {
 		p.Limits.check(&found)
 	}
+	for i, name := range p.Unprotect {
+		found.add(checkKnown(element("unprotect", i), "protection", name, protectionNames()))
+	}
 	for i, item := range p.Accept {
-		found.add(checkAccept(element("accept", i), item))
+		found.add(checkKnown(element("accept", i), "item", item, acceptNames()))
 	}
 	return found
 }
@@ -87,18 +90,14 @@ func member(field, name string) string {
 }
 
 func checkExtends(name string) *Error {
-	if name == "" || slices.Contains(BuiltinNames, name) {
+	if name == "" {
 		return nil
 	}
-	hint := "known are " + strings.Join(BuiltinNames, ", ")
-	if near := closest(name, BuiltinNames); near != "" {
-		hint = "did you mean " + quote(near) + "?"
-	}
-	return problem("extends", "extends: there is no built-in policy "+quote(name), hint)
+	return checkKnown("extends", "built-in policy", name, BuiltinNames)
 }
 
-func checkAccept(field, name string) *Error {
-	known := acceptNames()
+// checkKnown judges a name that must be one of those known.
+func checkKnown(field, kind, name string, known []string) *Error {
 	if slices.Contains(known, name) {
 		return nil
 	}
@@ -106,7 +105,7 @@ func checkAccept(field, name string) *Error {
 	if near := closest(name, known); near != "" {
 		hint = "did you mean " + quote(near) + "?"
 	}
-	return problem(field, field+": there is no item "+quote(name), hint)
+	return problem(field, field+": there is no "+kind+" "+quote(name), hint)
 }
 
 // amount is one limit that is a plain number.

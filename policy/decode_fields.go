@@ -25,6 +25,7 @@ var policyFields = []fieldOf[Policy]{
 		p.Limits = &Limits{}
 		object(d, f, v, limitFields, p.Limits)
 	}},
+	{"unprotect", func(d *decoder, f string, v hujson.Value, p *Policy) { p.Unprotect = d.words(f, v) }},
 	{"accept", func(d *decoder, f string, v hujson.Value, p *Policy) { p.Accept = d.words(f, v) }},
 }
 

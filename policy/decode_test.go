@@ -54,6 +54,7 @@ const everything = `// A policy for the tests.
     "timeout": "1m30s", "output_bytes": 1, "memory_bytes": 9223372036854775807, "processes": 64,
     "open_files": 256, "cpu_seconds": 60, "file_size_bytes": 1000000, /* and a block */
   },
+  "unprotect": ["editor", "git-config"],
   "accept": ["files.metadata", "process.ipc"],
 } // no line break at the end`
 
@@ -78,7 +79,8 @@ func everythingDecoded() Policy {
 			MemoryBytes: ptr(int64(1<<63 - 1)), Processes: ptr(int64(64)), OpenFiles: ptr(int64(256)),
 			CPUSeconds: ptr(int64(60)), FileSizeBytes: ptr(int64(1000000)),
 		},
-		Accept: []string{"files.metadata", "process.ipc"},
+		Unprotect: []string{"editor", "git-config"},
+		Accept:    []string{"files.metadata", "process.ipc"},
 	}
 }
 

@@ -17,7 +17,7 @@ func TestManual(t *testing.T) {
 	}
 	manual := string(data)
 	for _, names := range [][]string{
-		fieldNames(policyFields), fieldNames(limitFields), BuiltinNames, acceptNames(),
+		fieldNames(policyFields), fieldNames(limitFields), BuiltinNames, acceptNames(), protectionNames(),
 	} {
 		for _, name := range names {
 			if !strings.Contains(manual, "`"+name+"`") && !strings.Contains(manual, "`\""+name+"\"`") {
@@ -28,6 +28,13 @@ func TestManual(t *testing.T) {
 	for _, item := range AcceptItems {
 		if doc := strings.TrimSuffix(item.Doc, ".") + " |"; !strings.Contains(strings.ToLower(manual), strings.ToLower(doc)) {
 			t.Errorf("the manual says something else of %s than %q", item.Name, item.Doc)
+		}
+	}
+	for _, p := range Protections {
+		for _, place := range p.Paths {
+			if name := strings.TrimPrefix(place, "${WORK_DIR}/"); !strings.Contains(manual, "`"+name+"`") {
+				t.Errorf("the manual does not name %s of %s", name, p.Name)
+			}
 		}
 	}
 	_, example, _ := strings.Cut(manual, "```jsonc\n")

@@ -33,6 +33,7 @@ func (m *merged) merge(layer Layer, builtin origin) {
 	if p.Limits != nil {
 		m.limits.override(*p.Limits)
 	}
+	m.unprotect = append(m.unprotect, p.Unprotect...)
 	m.accept = append(m.accept, p.Accept...)
 }
 
@@ -89,7 +90,7 @@ type merged struct {
 	set                              map[string]value
 	secrets                          map[string]ownedSecret
 	limits                           Limits
-	accept                           []string
+	unprotect, accept                []string
 }
 
 // mergeEnv lets the last layer that speaks of a variable decide where its

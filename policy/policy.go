@@ -50,6 +50,10 @@ type Policy struct {
 	Secrets map[string]Secret `json:"secrets,omitempty"`
 	Limits  *Limits           `json:"limits,omitempty"`
 
+	// Unprotect names the protections of the built-in policy "workspace" that
+	// do not hold ("git-hooks", see [Protections]), or "all".
+	Unprotect []string `json:"unprotect,omitempty"`
+
 	// Accept names coverage items that may stay unenforced on a host that
 	// cannot enforce them. Without it such an item stops the run.
 	Accept []string `json:"accept,omitempty"`
@@ -126,7 +130,9 @@ type PathRule struct {
 	Origin string
 	// Builtin marks rules of a built-in policy: they are "readable or
 	// writable where present", so a missing one is not reported, and they
-	// never take a right away that another rule gives.
+	// never take a right away that another layer gives at the same place or
+	// below it. A built-in block holds also for a name that does not exist yet,
+	// if the folder that it stands in does.
 	Builtin bool
 	// Pattern says that Path is a pattern: "*", "?" and "**" stand for others
 	// in it, and "$*", "$?" and "$${" for "*", "?" and "${". Only blocks are.

@@ -11,6 +11,7 @@ import "slices"
 //     below all of them; without one it is "system".
 //   - Lists are united in the order of the layers, single values and each
 //     limit are the last layer's that sets them.
+//   - A protection that some layer lifts is left out.
 //   - For each variable of the environment the last layer that names it in
 //     Pass, Set or Secrets decides.
 //   - ${WORK_DIR} is the resolved WorkDir, which is v.WorkDir if no layer sets
@@ -32,7 +33,7 @@ func Resolve(layers []Layer, v Vars) (*Resolved, error) {
 		}
 	}
 	base, _ := Builtin(extends)
-	most := len(base.ReadPaths) + len(base.WritePaths) + 16 // for the few of most users
+	most := len(base.ReadPaths) + len(base.WritePaths) + len(base.BlockedWritePaths) + 16 // for the few of most users
 	m := merged{rules: make([]rule, 0, most), set: map[string]value{}, secrets: map[string]ownedSecret{}}
 	m.merge(Layer{Name: "built-in " + extends, Policy: base}, fromBuiltin)
 	for _, layer := range layers {
@@ -61,6 +62,9 @@ func (m *merged) resolve(x *expander) (*Resolved, error) {
 	}
 	r.Rules = make([]PathRule, 0, len(m.rules)+1)
 	for _, rule := range m.rules {
+		if m.lifted(rule) {
+			continue
+		}
 		pattern := hasWildcard(rule.path)
 		expand := x.path
 		if pattern {
@@ -73,7 +77,7 @@ func (m *merged) resolve(x *expander) (*Resolved, error) {
 		if err != nil {
 			return nil, err
 		}
-		r.Rules = append(r.Rules, PathRule{path, rule.kind, rule.layer, rule.builtin == fromBuiltin, pattern})
+		r.Rules = append(r.Rules, PathRule{path, rule.kind, rule.origin(), rule.builtin == fromBuiltin, pattern})
 	}
 	if r.TmpDir != "" {
 		r.Rules = append(r.Rules, PathRule{r.TmpDir, Write, "private_tmp", true, false})

@@ -3,8 +3,10 @@
 package plan
 
 import (
+	"errors"
 	"path"
 	"strings"
+	"syscall"
 
 	"github.com/ambit-sandbox/ambit/policy"
 )
@@ -48,6 +50,10 @@ func Compile(r *policy.Resolved, tmp string, host Resolver) (*Plan, error) {
 		p.Accept[a] = true
 	}
 	c := compiler{host: host, strict: r.Strict}
+	var err error
+	if p.WorkDir, err = c.workDir(r.WorkDir); err != nil {
+		return nil, err
+	}
 	for _, rule := range r.Rules {
 		place := c.place
 		if rule.Pattern {
@@ -56,10 +62,6 @@ func Compile(r *policy.Resolved, tmp string, host Resolver) (*Plan, error) {
 		if err := place(rule); err != nil {
 			return nil, err
 		}
-	}
-	var err error
-	if p.WorkDir, err = c.workDir(r.WorkDir); err != nil {
-		return nil, err
 	}
 	p.Tree = c.tree()
 	p.Listed = c.listed
@@ -91,11 +93,22 @@ type place struct {
 // symbolic link, the link may be replaced later by what it must not become.
 func (c *compiler) place(rule policy.PathRule) error {
 	grant := rule.Kind == policy.Read || rule.Kind == policy.Write
-	look := c.host.Resolve
-	if grant && rule.Builtin {
-		look = c.host.Find // most built-in paths are absent on any one host
+	var (
+		obj Object
+		err error
+	)
+	switch {
+	case !grant:
+		b, here := c.block(rule)
+		if !here {
+			return nil
+		}
+		rule, obj, err = b.rule, b.obj, b.err
+	case rule.Builtin: // most built-in paths are absent on any one host
+		obj, err = c.host.Find(rule.Path)
+	default:
+		obj, err = c.host.Resolve(rule.Path)
 	}
-	obj, err := look(rule.Path)
 	l := Listed{PathRule: rule, Canonical: obj.Path, Status: Enforced}
 	switch {
 	case err != nil && !grant:
@@ -131,6 +144,9 @@ func (c *compiler) pattern(rule policy.PathRule) error {
 	said := policy.ParsePattern(rule.Path)
 	base, err := c.host.Resolve(said.Base)
 	switch {
+	case rule.Builtin && err == nil && !base.Exists && !c.standsIn(said.Base),
+		rule.Builtin && errors.Is(err, syscall.ENOTDIR): // the block beside it concerns what is no folder
+		return nil
 	case err != nil:
 		return &PathError{rule, "its folder can't be looked up, so what to close is not known", err}
 	case !base.Exists && c.strict:
@@ -184,6 +200,10 @@ func (c *compiler) workDir(dir string) (Object, error) {
 		err = &PathError{rule, "it does not exist", nil}
 	case !obj.Dir:
 		err = &PathError{rule, "it is not a folder", nil}
+	default:
+		if _, closed := c.host.Resolve(dir + "/."); closed != nil {
+			err = &PathError{rule, "it can't be entered", closed}
+		}
 	}
 	return obj, err
 }

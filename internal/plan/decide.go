@@ -10,7 +10,8 @@ import "github.com/ambit-sandbox/ambit/policy"
 //   - else the nearest grant that a user listed decides;
 //   - a built-in grant at the same place or nearer may add to that, and never
 //     takes away (it says "readable where present", not "read only");
-//   - a write block at or above takes writing away.
+//   - a write block at or above takes writing away, a built-in one not where
+//     the user listed a write grant at its place or nearer.
 func decide(name string, at map[string][]policy.PathRule) (Mode, policy.PathRule) {
 	var (
 		mode           Mode
@@ -19,14 +20,17 @@ func decide(name string, at map[string][]policy.PathRule) (Mode, policy.PathRule
 		builtin        = None
 		builtinBy      policy.PathRule
 		settled        bool
+		asked          bool // a user asked for writing here
 	)
 	for p, ok := name, true; ok; p, ok = parent(p) {
+		m, _ := strongest(at[p], listedRules)
+		asked = asked || m == Write
 		for i := range at[p] {
 			r := &at[p][i]
 			switch {
 			case r.Kind == policy.Blocked && block == nil:
 				block = r
-			case r.Kind == policy.BlockedWrite && noWrite == nil:
+			case r.Kind == policy.BlockedWrite && noWrite == nil && !(r.Builtin && asked):
 				noWrite = r
 			}
 		}

@@ -37,6 +37,9 @@ func (t table) Resolve(name string) (plan.Object, error) {
 		return plan.Object{Path: "/", Exists: true, Dir: true}, nil
 	}
 	dir, err := t.Resolve(up)
+	if err == nil && dir.Exists && !dir.Dir {
+		err = &os.PathError{Op: "open", Path: name, Err: syscall.ENOTDIR}
+	}
 	return plan.Object{Path: path.Join(dir.Path, path.Base(name))}, err
 }
 
@@ -52,7 +55,8 @@ var host = table{
 	"/home/u": dir("/home/u"), "/home/u/.ssh": dir("/home/u/.ssh"), "/home/u/.gitconfig": file("/home/u/.gitconfig"),
 	"/home/u/p": dir("/home/u/p"), "/home/u/link": dir("/home/u/p"), "/home/u/p/.git": dir("/home/u/p/.git"),
 	"/home/u/p/.git/hooks": dir("/home/u/p/.git/hooks"), "/home/u/p/.env": file("/srv/env"),
-	"/home/u/p/vendor": dir("/home/u/p/vendor"), "/tmp/x": dir("/tmp/x"), "/root/secret": {},
+	"/home/u/p/vendor": dir("/home/u/p/vendor"), "/home/u/p/.agent": dir("/home/u/p/.agent"), "/home/u/p/.agent/trees": dir("/home/u/p/.agent/trees"),
+	"/tmp/x": dir("/tmp/x"), "/root/secret": {},
 }
 
 func rules(lines ...string) []policy.PathRule {
@@ -103,8 +107,13 @@ func TestGolden(t *testing.T) {
 			"blocked? /srv/**/x", "blocked-write? /usr/**/y", "blocked? /home/u/gone/*", "read /home/u/p/vendor")},
 		"patterns through links": {Rules: rules("write /home/u/link", "blocked? /home/u/link/*.pem"), WorkDir: "/home/u/link"},
 		"patterns over grants":   {Rules: rules("write /home/u/p", "blocked-write? /home/u/*/v*", "write /home/u/p/vendor", "write /home/u/p/.git", "blocked? /home/*/p/.g?t")},
-		"limits":                 {Limits: policy.Limits{Timeout: &second, MemoryBytes: &n, Processes: &n}},
-		"only a work_dir":        {},
+		"protected": {Rules: rules("write* /home/u/p", "blocked-write* /home/u/p/.git/hooks", "blocked-write* /home/u/p/.git/config",
+			"blocked-write* /home/u/p/.vscode", "blocked-write* /home/u/p/gone/x", "blocked-write* /home/u/p/.agent", "write /home/u/p/.agent/trees")},
+		"lifted by the user": {Rules: rules("write* /home/u/p", "blocked-write* /home/u/p/.git/hooks", "write /home/u/p/.git/hooks",
+			"blocked-write* /home/u/p/.vscode", "write /home/u/p")},
+		"block below a file": {Rules: rules("write /home/u", "blocked /home/u/.gitconfig/hooks/x")},
+		"limits":             {Limits: policy.Limits{Timeout: &second, MemoryBytes: &n, Processes: &n}},
+		"only a work_dir":    {},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if r.WorkDir == "" {

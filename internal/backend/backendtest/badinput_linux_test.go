@@ -105,7 +105,7 @@ func TestLostWorkDir(t *testing.T) {
 	long := strings.Repeat("d", 250)
 	for _, c := range []struct{ name, script, code, says string }{
 		{"deleted", `mkdir gone && cd gone && rmdir ../gone && exec "$0" "$@"`, "POLICY_INVALID", "current folder"},
-		{"no search permission", `mkdir -p shut && cd shut && chmod 0 . && exec "$0" "$@"`, "SANDBOX_UNAVAILABLE", "working directory"},
+		{"no search permission", `mkdir -p shut && cd shut && chmod 0 . && exec "$0" "$@"`, "POLICY_INVALID", "from work_dir: it can't be entered"},
 		{"nameless", fmt.Sprintf(`i=0; while [ $i -lt 20 ]; do mkdir -p %s && cd -P ./%[1]s || exit 9; i=$((i+1)); done; exec "$0" "$@"`, long), "POLICY_INVALID", "current folder"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

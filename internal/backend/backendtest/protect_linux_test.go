@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package backendtest
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/ambit-sandbox/ambit/policy"
+)
+
+// TestProtections: what the user's own programs run later can't be written
+// under the default policy, whether it is there or not, until the protection is
+// lifted; it stays readable, and the rest of the project writable.
+func TestProtections(t *testing.T) {
+	for _, p := range policy.Protections {
+		t.Run(p.Name, func(t *testing.T) {
+			w := newWorld(t)
+			w.must(os.Mkdir(w.at("work/.git"), 0o755))
+			missing := []attempt{{"put f WRONLY|CREAT x", "OK", ""}, {"put .git/index WRONLY|CREAT x", "OK", ""}}
+			var there, lifted []attempt
+			for _, place := range p.Paths {
+				name := strings.TrimPrefix(place, "${WORK_DIR}/")
+				missing = append(missing,
+					attempt{"put " + name + " WRONLY|CREAT x", "EACCES", ""},
+					attempt{"mkdirat AT '" + name + " 0755", "EACCES", ""},
+					attempt{"symlinkat 'f AT '" + name, "EACCES", ""},
+					attempt{"renameat AT 'f AT '" + name, "EACCES", ""})
+				if strings.HasPrefix(name, ".git/") {
+					missing = append(missing, attempt{"renameat AT '.git AT 'moved", "EACCES", ""})
+				}
+				there = append(there,
+					attempt{"get " + name, "OK", "trusted"},
+					attempt{"put " + name + " WRONLY x", "EACCES", ""},
+					attempt{"unlinkat AT '" + name + " 0", "EACCES", ""},
+					attempt{"fchmodat AT '" + name + " 0777", "EACCES", ""})
+				lifted = append(lifted,
+					attempt{"put " + name + " WRONLY|TRUNC x", "OK", ""},
+					attempt{"unlinkat AT '" + name + " 0", "OK", ""})
+			}
+			w.tryAll(w.policyFlags(), missing)
+			for _, place := range p.Paths {
+				name := "work/" + strings.TrimPrefix(place, "${WORK_DIR}/")
+				if fileExists(w.at(name)) {
+					t.Errorf("%s was made", name)
+				}
+				w.write(name, "trusted")
+			}
+			w.tryAll(w.policyFlags(), there)
+			w.tryAll(w.policyFlags("--unprotect", p.Name), lifted)
+		})
+	}
+}
+
+// TestProtectionsGiveWay: a folder that is no repository can become one; what
+// a layer opens at a protected place is open; in a linked worktree the file
+// that says where the repository is stays.
+func TestProtectionsGiveWay(t *testing.T) {
+	w := newWorld(t)
+	w.tryAll(w.policyFlags(), []attempt{
+		{"mkdirat AT '.git 0755", "OK", ""},
+		{"put .git/config WRONLY|CREAT x", "OK", ""},
+		{"mkdirat AT '.git/hooks 0755", "OK", ""},
+	})
+	w.must(os.MkdirAll(w.at("work/.claude/trees"), 0o755))
+	w.tryAll(w.policyFlags("--write", w.at("work/.claude/trees"), "--write", w.at("work")), []attempt{
+		{"put .claude/settings.json WRONLY|CREAT x", "EACCES", ""},
+		{"put .claude/trees/file WRONLY|CREAT x", "OK", ""},
+		{"renameat AT '.claude/trees AT '.claude/moved", "EACCES", ""},
+	})
+	w.must(os.RemoveAll(w.at("work/.git")))
+	w.write("work/.git", "gitdir: /elsewhere")
+	w.tryAll(w.policyFlags(), []attempt{
+		{"get .git", "OK", "gitdir: /elsewhere"},
+		{"put .git WRONLY x", "EACCES", ""},
+		{"unlinkat AT '.git 0", "EACCES", ""},
+		{"renameat AT '.git AT 'moved", "EACCES", ""},
+		{"mkdirat AT 'other 0755", "OK", ""},
+		{"renameat2 AT 'other AT '.git 2", "EACCES", ""},
+	})
+}
+
+// TestUnprotectGit: Git says what it may not change, and may with the flag.
+func TestUnprotectGit(t *testing.T) {
+	w := newWorld(t)
+	git := func(flags []string, args ...string) result {
+		return finish(t, w.sandbox(flags, append([]string{"/usr/bin/git", "-c", "init.defaultBranch=main"}, args...)...))
+	}
+	if r := git(w.policyFlags(), "init", "-q"); r.code != 0 {
+		t.Fatalf("git init: %d\n%s", r.code, r.stderr)
+	}
+	if r := git(w.policyFlags(), "config", "core.fsmonitor", "evil"); r.code == 0 || !strings.Contains(r.stderr, "config") {
+		t.Errorf("git config: %d\n%s", r.code, r.stderr)
+	}
+	if r := git(w.policyFlags("--unprotect", "git-config"), "config", "core.abbrev", "9"); r.code != 0 {
+		t.Errorf("git config with the flag: %d\n%s", r.code, r.stderr)
+	}
+	if r := git(w.policyFlags(), "config", "core.abbrev"); strings.TrimSpace(r.stdout) != "9" {
+		t.Errorf("git config says %q\n%s", r.stdout, r.stderr)
+	}
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package policy
+
+import "slices"
+
+// Protection is a part of a project that the built-in policy "workspace" keeps
+// a command from writing, because the user's own programs later run what
+// stands there, without asking, outside the sandbox. [Policy.Unprotect] lifts
+// it.
+type Protection struct {
+	// Name is what [Policy.Unprotect] lists.
+	Name string
+	// Doc says, in one sentence, what a command could do without it.
+	Doc string
+	// Paths are the places, as path fields.
+	Paths []string
+}
+
+// Protections are the known ones, sorted by name. What a user sees before it
+// runs (build files, sources, scripts) is not among them: changing that is a
+// command's work.
+var Protections = []Protection{
+	{"agent", "Coding agents take settings, commands and servers to start from these.", inWorkDir(
+		".aider.conf.yml", ".amazonq", ".claude", ".codex", ".continue", ".cursor", ".gemini", ".kiro", ".mcp.json",
+		".opencode", ".roo", ".windsurf", "opencode.json", "opencode.jsonc",
+	)},
+	{"editor", "Editors run tasks and tools that these name as soon as the folder is opened.", inWorkDir(
+		".devcontainer", ".devcontainer.json", ".fleet", ".idea", ".vscode", ".zed",
+	)},
+	// commondir makes Git read the configuration and the hooks of another
+	// folder (gitrepository-layout(5)).
+	{"git-config", "Git runs programs that its configuration names, even for `git status`.", inWorkDir(
+		".git/commondir", ".git/config", ".git/config.worktree",
+		".git/modules/**/commondir", ".git/modules/**/config", ".git/modules/**/config.worktree",
+		".git/worktrees/*/commondir", ".git/worktrees/*/config.worktree",
+	)},
+	{"git-hooks", "Git runs them when the user commits, merges, checks out or pushes.", inWorkDir(
+		".git/hooks", ".git/modules/**/hooks",
+	)},
+}
+
+func inWorkDir(names ...string) []string {
+	paths := make([]string, len(names))
+	for i, name := range names {
+		paths[i] = "${" + varWorkDir + "}/" + name
+	}
+	return paths
+}
+
+// everyProtection lifts all of them.
+const everyProtection = "all"
+
+// protected lists the places of all protections.
+func protected() []string {
+	var paths []string
+	for _, p := range Protections {
+		paths = append(paths, p.Paths...)
+	}
+	return paths
+}
+
+// protectionOf names the protection that a built-in path belongs to.
+func protectionOf(path string) string {
+	for _, p := range Protections {
+		if slices.Contains(p.Paths, path) {
+			return p.Name
+		}
+	}
+	return ""
+}
+
+func protectionNames() []string {
+	names := []string{everyProtection}
+	for _, p := range Protections {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// lifted reports whether a built-in rule belongs to a protection that some
+// layer lifts.
+func (m *merged) lifted(r rule) bool {
+	if r.builtin != fromBuiltin || r.kind != BlockedWrite {
+		return false
+	}
+	return slices.Contains(m.unprotect, everyProtection) || slices.Contains(m.unprotect, protectionOf(r.path))
+}
+
+// origin names where a rule comes from, as reports show it: of a protection by
+// its name too, so that the reader knows what to lift.
+func (r rule) origin() string {
+	if r.builtin == fromBuiltin && r.kind == BlockedWrite {
+		return r.layer + ", " + protectionOf(r.path)
+	}
+	return r.layer
+}
