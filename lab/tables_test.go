@@ -111,6 +111,9 @@ func TestMatrix(t *testing.T) {
 		"real job where userns refused": true,
 	}
 	for _, row := range rows(t, "jobs", 8) {
+		if strings.HasPrefix(row[0], "long-") {
+			continue
+		}
 		release, abi, userns, suites := row[4], row[5], row[6], strings.Split(row[7], ",")
 		if !slices.Contains(suites, "conformance") {
 			t.Errorf("%s: doesn't run the conformance suite", row[0])

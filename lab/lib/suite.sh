@@ -30,10 +30,10 @@ suite() {
   verdict "$run" "$chosen" $((SECONDS - started))
 }
 
-# choose [JOB...]: the rows of these jobs, or all; an unknown name is an error, not an empty run.
+# choose [JOB...]: the rows of these jobs, or all but the long ones; an unknown name is an error, not an empty run.
 choose() {
   local name
-  if [ $# = 0 ]; then rows "$lab/jobs"; return; fi
+  if [ $# = 0 ]; then rows "$lab/jobs" | grep -v '^long-'; return; fi
   for name; do
     rows "$lab/jobs" | awk -v name="$name" '$1 == name {print; found = 1} END {exit !found}' ||
       die "cannot find the job '$name': the table $lab/jobs has$(rows "$lab/jobs" | awk '{printf " %s", $1}')"
@@ -82,7 +82,7 @@ run_jobs() {
 # one_job RUN NAME KERNEL APPEND APPARMOR RELEASE ABI USERNS SUITES: boot it, leave NAME.row in RUN.
 one_job() {
   local run=$1 name=$2 kernel=$3 append=${4#-} apparmor=${5#-} release=$6 abi=$7 userns=$8 suites=$9
-  local images label=unconfined vm='' status=0 started=$SECONDS suite options=()
+  local images label=unconfined vm='' status=0 started=$SECONDS suite options=() limit=1200
   images=$(base_dir)/base.cpio
   case $apparmor in run:*) label="ambit_lab_${apparmor#run:} (enforce)" ;; esac
   for suite in ${suites//,/ }; do
@@ -92,10 +92,16 @@ one_job() {
     images+=,$(go_dir)/go.cpio
     options+=(--mem 3072)
   fi
+  case ,$suites, in
+    *,race,*) # an attack needs a processor beside the broker's
+      options+=(--smp 2)
+      limit=$((limit + 12 * ${AMBIT_LAB_RACE:-120}))
+      ;;
+  esac
   trap '[ -z "$vm" ] || { kill "$vm"; wait "$vm"; }; exit 125' TERM
   # shellcheck disable=SC2086  # the suites are arguments
   "$lab/steps/boot" "$(kernel_dir "$kernel")/vmlinux" "$images" "$(base_dir)/busybox" \
-    --append "${append//;/ }" --apparmor "$apparmor" --timeout 1200 --console "$run/$name.console" \
+    --append "${append//;/ }" --apparmor "$apparmor" --timeout "$limit" --console "$run/$name.console" \
     --add "$run/build/lab/.:/lab" "${options[@]}" -- \
     /lab/promise -release "$release" -abi "$abi" -apparmor "$label" -userns "$userns" -- /lab/job ${suites//,/ } \
     >"$run/$name.out" 2>&1 &
