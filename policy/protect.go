@@ -33,10 +33,12 @@ var Protections = []Protection{
 	{"git-config", "Git runs programs that its configuration names, even for `git status`.", inWorkDir(
 		".git/commondir", ".git/config", ".git/config.worktree",
 		".git/modules/**/commondir", ".git/modules/**/config", ".git/modules/**/config.worktree",
-		".git/worktrees/*/commondir", ".git/worktrees/*/config.worktree",
 	)},
 	{"git-hooks", "Git runs them when the user commits, merges, checks out or pushes.", inWorkDir(
 		".git/hooks", ".git/modules/**/hooks",
+	)},
+	{"git-worktrees", "Git takes its configuration from where these say, in the worktrees beside the project.", inWorkDir(
+		".git/worktrees/*/commondir", ".git/worktrees/*/config.worktree",
 	)},
 }
 

@@ -17,11 +17,13 @@ func TestProtections(t *testing.T) {
 	for _, p := range policy.Protections {
 		t.Run(p.Name, func(t *testing.T) {
 			w := newWorld(t)
-			w.must(os.Mkdir(w.at("work/.git"), 0o755))
+			for _, dir := range []string{".git/modules/a/b", ".git/worktrees/a"} {
+				w.must(os.MkdirAll(w.at("work/"+dir), 0o755))
+			}
 			missing := []attempt{{"put f WRONLY|CREAT x", "OK", ""}, {"put .git/index WRONLY|CREAT x", "OK", ""}}
 			var there, lifted []attempt
 			for _, place := range p.Paths {
-				name := strings.TrimPrefix(place, "${WORK_DIR}/")
+				name := protectedName(place)
 				missing = append(missing,
 					attempt{"put " + name + " WRONLY|CREAT x", "EACCES", ""},
 					attempt{"mkdirat AT '" + name + " 0755", "EACCES", ""},
@@ -41,7 +43,7 @@ func TestProtections(t *testing.T) {
 			}
 			w.tryAll(w.policyFlags(), missing)
 			for _, place := range p.Paths {
-				name := "work/" + strings.TrimPrefix(place, "${WORK_DIR}/")
+				name := "work/" + protectedName(place)
 				if fileExists(w.at(name)) {
 					t.Errorf("%s was made", name)
 				}
@@ -51,6 +53,11 @@ func TestProtections(t *testing.T) {
 			w.tryAll(w.policyFlags("--unprotect", p.Name), lifted)
 		})
 	}
+}
+
+// protectedName is a name that a protection's path stands for.
+func protectedName(place string) string {
+	return strings.NewReplacer("${WORK_DIR}/", "", "**", "a/b", "*", "a").Replace(place)
 }
 
 // TestProtectionsGiveWay: a folder that is no repository can become one; what
