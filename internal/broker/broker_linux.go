@@ -54,7 +54,8 @@ type Broker struct {
 	crew     crew
 	// threadPidfds: the kernel has pidfds of threads.
 	threadPidfds bool
-	waiting      atomic.Int32 // connections that wait for their peer
+	room         room         // for calls that wait for somebody else
+	waiting      atomic.Int32 // how many do
 	started      atomic.Bool
 	mu           sync.Mutex
 	released     bool // the descriptors are closed, their numbers another's

@@ -17,7 +17,12 @@ func connect(t *task) syscall.Errno {
 	if errno != 0 {
 		return errno
 	}
-	defer func() { _ = syscall.Close(sock) }()
+	c := &connection{t: t, sock: sock, flags: flags, socket: -1}
+	defer func() {
+		if !c.waits {
+			c.close()
+		}
+	}()
 	if flags&oPath != 0 {
 		return syscall.EBADF
 	}
@@ -25,16 +30,14 @@ func connect(t *task) syscall.Errno {
 	if size < 0 || size > sockaddrMax {
 		return syscall.EINVAL
 	}
-	addr, errno := t.copyBytes(t.args[1], int(size))
-	if errno != 0 {
+	if c.addr, errno = t.copyBytes(t.args[1], int(size)); errno != 0 {
 		return errno
 	}
-	kind, errno := sys.SocketKindOf(sock)
-	if errno != 0 {
+	if c.kind, errno = sys.SocketKindOf(sock); errno != 0 {
 		return errno
 	}
-	c := &connection{t: t, sock: sock, flags: flags, kind: kind, addr: addr, inner: t.restricted()}
-	if kind.Domain == syscall.AF_UNIX {
+	c.inner = t.restricted()
+	if c.kind.Domain == syscall.AF_UNIX {
 		return c.unix()
 	}
 	return c.network()
@@ -48,6 +51,19 @@ type connection struct {
 	kind  sys.SocketKind
 	addr  []byte
 	inner bool // the caller may be in a Landlock domain of its own
+	// socket pins the unix socket to connect to, -1 if it is none with a path.
+	socket int
+	// abstract is the name to connect to, if it is one of those.
+	abstract string
+	// waits: the attempt goes on in the waiting room, and owns the descriptors.
+	waits bool
+}
+
+func (c *connection) close() {
+	_ = syscall.Close(c.sock)
+	if c.socket >= 0 {
+		_ = syscall.Close(c.socket)
+	}
 }
 
 // network connects any other socket than a unix one. The filter lets the
@@ -91,7 +107,7 @@ func (c *connection) toPath(path string) syscall.Errno {
 	if errno != 0 {
 		return errno
 	}
-	defer o.close()
+	c.socket = o.fd
 	if errno := c.t.alive(); errno != 0 {
 		return errno
 	}
@@ -114,9 +130,15 @@ func (c *connection) toAbstract(name string) syscall.Errno {
 	if scope == nil || c.inner { // which may have a scope of its own (ABI 6)
 		return c.t.refuse(name, "", nil, syscall.EPERM)
 	}
-	errno := c.perform(scope.connect)
-	if errno == syscall.EPERM {
-		return c.t.refuse(name, "", nil, errno)
+	c.abstract = name
+	return c.verdict(c.perform(scope.connect))
+}
+
+// verdict is the answer for what the kernel said. Of an abstract name it says
+// that it is outside.
+func (c *connection) verdict(errno syscall.Errno) syscall.Errno {
+	if c.abstract != "" && errno == syscall.EPERM {
+		return c.t.refuse(c.abstract, "", nil, errno)
 	}
 	return errno
 }

@@ -32,9 +32,10 @@
 //   - A server sees the supervisor's process as its peer (SO_PEERCRED), with
 //     the caller's user and group.
 //   - A socket that waits in connect has O_NONBLOCK set for moments, and a
-//     signal reaches its caller up to 0.1 s late. It waits for room in a full
-//     queue by asking again every 20 ms at most.
-//   - At most 48 connections wait at a time; the next fails with EAGAIN.
+//     signal reaches its caller up to 0.1 s late, where hundreds wait up to
+//     a second. It waits for room in a full queue by asking again every 20 ms
+//     at most.
+//   - At most 512 connections wait at a time; the next fails with EAGAIN.
 //   - Before Linux 6.13 the kernel looks up the path before the name and the
 //     value of an attribute; of two errors the caller may get the other one.
 //   - Before Linux 6.9 a thread that parted from its process's descriptors
@@ -67,9 +68,8 @@
 //   - A caller with too many open files hears first what is wrong with the
 //     name. If another of its threads takes the last descriptor in the very
 //     moment, it gets EMFILE after the file was made.
-//   - truncate(2) beyond the limit of file sizes fails without SIGXFSZ.
 //   - Who waits at one end of a FIFO notices the other up to 20 ms late, and
-//     they count among the 48.
+//     they count among the 512.
 //   - A new folder may be one that was made before the command was started: it
 //     was born then (statx(2), stx_btime), and inotify(7) says IN_MOVED_TO.
 //   - A name that differs from a missing exception in case only is refused.

@@ -4,7 +4,6 @@ package broker
 
 import (
 	"syscall"
-	"time"
 
 	"github.com/ambit-sandbox/ambit/internal/sys"
 )
@@ -34,34 +33,49 @@ func (op *opening) fifo(o *object) syscall.Errno {
 
 // awaitReader tries until somebody reads: until then opening fails (ENXIO).
 func (op *opening) awaitReader(o *object, flags, fd int) syscall.Errno {
-	errno := op.t.await(func() (bool, syscall.Errno) {
-		if fd >= 0 {
-			return true, 0
-		}
-		var errno syscall.Errno
-		fd, errno = sys.OpenAt(sys.AtCWD, sys.FDPath(o.fd), flags, 0)
-		if errno == syscall.ENXIO {
-			return false, 0
-		}
-		return true, errno
+	if fd >= 0 {
+		return op.handBlocking(fd, 0)
+	}
+	held, errno := sys.Duplicate(o.fd)
+	if errno != 0 {
+		return errno
+	}
+	return op.t.await(&visitor{
+		t: op.t, poll: -1,
+		try: func() (bool, syscall.Errno) {
+			var errno syscall.Errno
+			fd, errno = sys.OpenAt(sys.AtCWD, sys.FDPath(held), flags, 0)
+			return errno != syscall.ENXIO, errno
+		},
+		leave: func(errno syscall.Errno) syscall.Errno {
+			_ = syscall.Close(held)
+			return op.handBlocking(fd, errno)
+		},
 	})
-	return op.handBlocking(fd, errno)
 }
 
 // awaitWriter waits until somebody writes. The caller counts as a reader
 // meanwhile, as it would if it were blocked.
 func (op *opening) awaitWriter(fd int) syscall.Errno {
-	spare, errno := sys.Pipe()
-	if errno != 0 {
-		_ = syscall.Close(fd)
-		return errno
+	hasWriter := func() (bool, syscall.Errno) {
+		spare, errno := sys.Pipe()
+		if errno != 0 {
+			return true, errno
+		}
+		defer func() {
+			_ = syscall.Close(spare[0])
+			_ = syscall.Close(spare[1])
+		}()
+		ok, errno := sys.HasWriter(fd, spare)
+		return ok || errno != 0, errno
 	}
-	defer func() {
-		_ = syscall.Close(spare[0])
-		_ = syscall.Close(spare[1])
-	}()
-	errno = op.t.await(func() (bool, syscall.Errno) { return sys.HasWriter(fd, spare) })
-	return op.handBlocking(fd, errno)
+	if ok, errno := hasWriter(); ok {
+		return op.handBlocking(fd, errno)
+	}
+	return op.t.await(&visitor{
+		t: op.t, poll: fd, events: sys.PollIn, try: hasWriter,
+		leave: func(errno syscall.Errno) syscall.Errno { return op.handBlocking(fd, errno) },
+	})
 }
 
 // handBlocking gives the caller the end that it asked for: one that blocks.
@@ -76,37 +90,4 @@ func (op *opening) handBlocking(fd int, errno syscall.Errno) syscall.Errno {
 		return errno
 	}
 	return op.hand(fd, 0)
-}
-
-// await asks until the answer is yes, or the caller must be let go. Others are
-// served meanwhile. The number of those that wait is bounded (maxWaiting).
-func (t *task) await(ready func() (bool, syscall.Errno)) syscall.Errno {
-	if ok, errno := ready(); ok || errno != 0 {
-		return errno
-	}
-	b := t.b
-	if b.waiting.Add(1) > maxWaiting {
-		b.waiting.Add(-1)
-		return syscall.EAGAIN
-	}
-	defer b.waiting.Add(-1)
-	b.crew.resign(t.w)
-	who := &caller{t: t}
-	pause, looked := firstPause, time.Now()
-	for {
-		time.Sleep(pause)
-		pause = min(pause*2, longestPause)
-		if ok, errno := ready(); ok || errno != 0 {
-			return errno
-		}
-		if time.Since(looked) >= lookAgain {
-			looked = time.Now()
-			if errno := who.look(); errno != 0 {
-				return errno
-			}
-		}
-		if b.crew.finished() {
-			return syscall.EINTR
-		}
-	}
 }

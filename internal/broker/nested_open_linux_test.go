@@ -115,6 +115,54 @@ func TestNestedFIFOKilled(t *testing.T) {
 	waitFor(t, "nobody to wait", func() bool { return b.waiting.Load() == 0 })
 }
 
+// TestNestedFIFOCrowd has many wait at once, which costs no threads, and each
+// of them is served when its time comes.
+func TestNestedFIFOCrowd(t *testing.T) {
+	const many = 75
+	p := makeProject(t)
+	tree := hostTree(t, p.rules(policy.Blocked)...)
+	ruleset, files := lower(t, tree)
+	var args, names []string
+	for i := range many {
+		for _, how := range []string{"r", "w"} {
+			name := fmt.Sprintf("%s/%s%d", p.dir, how, i)
+			if err := syscall.Mkfifo(name, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			args, names = append(args, how, name), append(names, name)
+		}
+	}
+	s, listener := startConfined(t, ruleset, classRead, "ends", args...)
+	b := serve(t, s, listener, Options{Tree: tree, Files: files})
+	s.says(t, "ready")
+	waitFor(t, "a crowd that waits", func() bool { return b.waiting.Load() == 2*many })
+	fewWorkers(t, b)
+	for _, name := range names {
+		f, err := os.OpenFile(name, os.O_RDWR, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = f.Close() }()
+		if filepath.Base(name)[0] == 'r' {
+			if _, err := f.WriteString("word"); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	got := map[string]int{}
+	for range 2 * many {
+		line, err := s.out.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		got[strings.TrimSpace(line)]++
+	}
+	if got["read word <nil> 0"] != many || got["wrote 4 <nil>"] != many {
+		t.Errorf("%v", got)
+	}
+	waitFor(t, "an empty room", func() bool { b.room.mu.Lock(); defer b.room.mu.Unlock(); return !b.room.runs && b.waiting.Load() == 0 })
+}
+
 func waitFor(tb testing.TB, what string, ok func() bool) {
 	tb.Helper()
 	for began := time.Now(); !ok(); time.Sleep(5 * time.Millisecond) {

@@ -40,17 +40,36 @@ func truncate(t *task) syscall.Errno {
 	case j == native && !t.exchangeable(s, plan.Write):
 		return letKernel
 	}
-	// The caller's limit counts, not the broker's (RLIMIT_FSIZE,
-	// getrlimit(2)); the signal that goes with it is not sent.
-	if limit, errno := sys.FileSizeLimit(t.tid); errno != 0 || size > o.stat.Size && uint64(size) > limit {
-		return syscall.EFBIG
-	}
 	return t.perform(removing, func() syscall.Errno {
 		fd, errno := sys.OpenAt(sys.AtCWD, sys.FDPath(o.fd), syscall.O_WRONLY|syscall.O_NONBLOCK, 0)
 		if errno != 0 {
 			return errno
 		}
 		defer func() { _ = syscall.Close(fd) }()
+		if errno := t.withinLimit(o, size); errno != 0 {
+			return errno
+		}
 		return sys.Truncate(fd, size)
 	})
+}
+
+// withinLimit checks the caller's limit for the size of files, where the kernel
+// would check the broker's, and sends the signal that goes with it
+// (inode_newsize_ok in fs/attr.c; RLIMIT_FSIZE, getrlimit(2)). It comes when
+// the call has been answered, as outside.
+func (t *task) withinLimit(o *object, size int64) syscall.Errno {
+	limit, errno := sys.FileSizeLimit(t.tid)
+	if errno != 0 {
+		return syscall.EFBIG
+	}
+	if size <= o.stat.Size || uint64(size) <= limit {
+		return 0
+	}
+	if thread, errno := openThread(t.tid); errno == 0 {
+		if t.alive() == 0 { // it is really the caller that was opened
+			_ = sys.SendSignal(thread, int32(syscall.SIGXFSZ), nil, 0)
+		}
+		_ = syscall.Close(thread)
+	}
+	return syscall.EFBIG
 }

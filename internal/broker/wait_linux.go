@@ -11,18 +11,6 @@ import (
 	"github.com/ambit-sandbox/ambit/internal/sys"
 )
 
-const (
-	// maxWaiting bounds the connection attempts that wait at one time. It
-	// leaves some of maxWorkers to other calls. One more fails with EAGAIN.
-	maxWaiting = 48
-	// lookAgain is how often a waiting attempt looks after its caller.
-	lookAgain = 50 * time.Millisecond
-	// firstPause and longestPause are how long an attempt waits for room in
-	// a listener's queue, which can't be polled for.
-	firstPause   = time.Millisecond
-	longestPause = 20 * time.Millisecond
-)
-
 // errRestart is ERESTARTSYS (linux/errno.h): with a signal pending, the
 // kernel turns it into EINTR or makes the call once more, as the signal's
 // handler was set up (SA_RESTART, signal(7)).
@@ -46,11 +34,10 @@ func (c *connection) perform(connect func(int, []byte) syscall.Errno) syscall.Er
 		_ = sys.SetFileFlags(c.sock, c.flags)
 		return errno
 	}
-	errno := try()
-	if wouldWait(c.kind, errno) {
-		return c.wait(try, errno)
+	if errno := try(); !wouldWait(c.kind, errno) {
+		return errno
 	}
-	return errno
+	return c.wait(try)
 }
 
 // wouldWait reports whether a blocking attempt would go on: a unix socket
@@ -62,84 +49,46 @@ func wouldWait(kind sys.SocketKind, errno syscall.Errno) bool {
 	return errno == syscall.EINPROGRESS || errno == syscall.EALREADY
 }
 
-// wait goes on with an attempt until it ends, for as long as a blocking call
-// of the caller's would. Others are served meanwhile.
-func (c *connection) wait(try func() syscall.Errno, errno syscall.Errno) syscall.Errno {
-	b := c.t.b
-	if b.waiting.Add(1) > maxWaiting {
-		b.waiting.Add(-1)
-		return syscall.EAGAIN
+// wait has the attempt go on in the waiting room, for as long as a blocking
+// call of the caller's would.
+func (c *connection) wait(try func() syscall.Errno) syscall.Errno {
+	limit, began := sys.SendTimeout(c.sock), time.Now()
+	v := &visitor{t: c.t, timed: limit > 0, poll: -1}
+	over := syscall.EAGAIN
+	if c.kind.Domain != syscall.AF_UNIX { // a listener's queue can't be polled for
+		v.poll, v.events, over = c.sock, sys.PollOut, syscall.EINPROGRESS
 	}
-	defer b.waiting.Add(-1)
-	b.crew.resign(c.t.w)
-	limit := sys.SendTimeout(c.sock)
-	began := time.Now()
-	pause := firstPause
-	who := &caller{t: c.t, timed: limit > 0}
-	for looked := began; wouldWait(c.kind, errno); {
+	v.try = func() (bool, syscall.Errno) {
 		if limit > 0 && time.Since(began) >= limit {
-			if c.kind.Domain == syscall.AF_UNIX {
-				return syscall.EAGAIN
-			}
-			return syscall.EINPROGRESS
+			return true, over
 		}
-		if time.Since(looked) >= lookAgain {
-			looked = time.Now()
-			if e := who.look(); e != 0 {
-				return e
-			}
-		}
-		if b.crew.finished() {
-			return syscall.EINTR
-		}
-		if c.pause(&pause, limit-time.Since(began)) {
-			errno = try()
-		}
+		errno := try()
+		return !wouldWait(c.kind, errno), errno
 	}
-	return errno
-}
-
-// pause waits until another try makes sense, or somebody must be looked
-// after, and reports whether it does.
-func (c *connection) pause(length *time.Duration, left time.Duration) bool {
-	if c.kind.Domain != syscall.AF_UNIX {
-		most := lookAgain
-		if left > 0 {
-			most = min(most, max(left, time.Millisecond))
-		}
-		ended, errno := sys.WaitConnected(c.sock, c.t.b.stop, most)
-		return ended || errno != 0
+	v.leave = func(errno syscall.Errno) syscall.Errno {
+		c.close()
+		return c.verdict(errno)
 	}
-	time.Sleep(*length)
-	*length = min(*length*2, longestPause)
-	return true
-}
-
-// caller is what a waiting attempt remembers of the thread it is for.
-type caller struct {
-	t *task
-	// timed: the socket has a limit for the wait.
-	timed bool
-	// shared are the process's signals that waited at the last look.
-	shared uint64
+	c.waits = true
+	return c.t.await(v)
 }
 
 // look tells whether the caller must be let go: it was killed, or a signal
 // waits for it, which the kernel delivers only after the answer
 // (SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, seccomp(2)).
-func (c *caller) look() syscall.Errno {
-	if errno := c.t.alive(); errno != 0 {
+func (v *visitor) look() syscall.Errno {
+	if errno := v.t.alive(); errno != 0 {
 		return errno
 	}
-	text, err := sys.ReadSmallFile("/proc/" + c.t.proc("status"))
+	text, err := sys.ReadSmallFile("/proc/" + v.t.proc("status"))
 	if err != nil {
 		return errGone
 	}
 	s := statusFields(text)
 	deliverable := ^(s["SigBlk"] | s["SigIgn"])
 	own, shared := s["SigPnd"]&deliverable, s["ShdPnd"]&deliverable
-	before := c.shared
-	c.shared = shared
+	before := v.shared
+	v.shared = shared
 	// A process's signal is for its leader, if that does not block it, or
 	// else for one thread that the kernel chooses (complete_signal in
 	// kernel/signal.c). If it still waits, this one was chosen.
@@ -147,7 +96,7 @@ func (c *caller) look() syscall.Errno {
 	if own == 0 && shared&before == 0 && (shared == 0 || !leader) {
 		return 0
 	}
-	if c.timed { // sock_intr_errno in include/net/sock.h
+	if v.timed { // sock_intr_errno in include/net/sock.h
 		return syscall.EINTR
 	}
 	return errRestart

@@ -115,10 +115,11 @@ func (w *worker) next() (bool, error) {
 	}
 	w.begin()
 	t := &task{b: w.b, w: w, id: n.ID, tid: int(n.TID), nr: n.Nr, args: n.Args}
-	value, errno := w.serve(t)
-	if errno == letKernel {
+	switch value, errno := w.serve(t); errno {
+	case later: // it is the waiting room's
+	case letKernel:
 		err = w.buf.Continue(w.b.listener, t.id)
-	} else {
+	default:
 		err = w.buf.Answer(w.b.listener, t.id, value, errno)
 	}
 	leads := w.done()
@@ -145,8 +146,7 @@ func (w *worker) serve(t *task) (value int64, errno syscall.Errno) {
 			return 0, letKernel // which knows all of the caller's domains
 		}
 		t.call = c.name
-		errno = c.serve(t)
-		return t.value, errno
+		return t.outcome(c.serve(t))
 	}
 	c, ok := w.b.calls[t.nr]
 	if !ok {
@@ -155,6 +155,15 @@ func (w *worker) serve(t *task) (value int64, errno syscall.Errno) {
 	t.call = c.name
 	if errno = c.serve(t); errno == letKernel {
 		errno = syscall.EACCES // Landlock does not cover it: never
+	}
+	return t.outcome(errno)
+}
+
+// outcome is what a served call comes to. One that waits is not the worker's
+// any more.
+func (t *task) outcome(errno syscall.Errno) (int64, syscall.Errno) {
+	if errno == later {
+		return 0, later
 	}
 	return t.value, errno
 }

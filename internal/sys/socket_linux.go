@@ -51,18 +51,6 @@ func Connect(fd int, addr []byte) syscall.Errno {
 	return errno
 }
 
-// WaitConnected waits, no longer than limit, until a connection attempt has
-// ended (connect(2), EINPROGRESS), or stop becomes readable. It reports
-// whether the attempt has ended.
-func WaitConnected(fd, stop int, limit time.Duration) (bool, syscall.Errno) {
-	fds := [2]unix.PollFd{{Fd: int32(fd), Events: unix.POLLOUT}, {Fd: int32(stop), Events: unix.POLLIN}}
-	_, err := unix.Poll(fds[:], int(limit/time.Millisecond))
-	if err == unix.EINTR {
-		err = nil
-	}
-	return fds[0].Revents != 0, errnoOf(err)
-}
-
 // ScopeAbstractUnix, in Ruleset.Scoped, keeps abstract unix sockets outside
 // the domain out of reach (landlock(7), ABI 6).
 const ScopeAbstractUnix = unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET
