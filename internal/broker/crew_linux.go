@@ -110,10 +110,6 @@ func (c *crew) waitForLead(w *worker) bool {
 	return ok
 }
 
-// resign gives up the lead of w, which serves a call that takes long, so that
-// others are served meanwhile.
-func (c *crew) resign(w *worker) { c.depose(w, w.state.Load()) }
-
 // depose takes the lead from w, if it still serves the call that state is of.
 func (c *crew) depose(w *worker, state uint64) {
 	if state&doing == serving && w.state.CompareAndSwap(state, state&^doing|deposed) {
