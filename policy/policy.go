@@ -124,19 +124,19 @@ type PathRule struct {
 	// Path is absolute, without doubled slashes, "." and a slash at the end.
 	// It may hold any byte but NUL, be or contain a symbolic link, and, if it
 	// came from a flag, hold "..": only a walk on the host can resolve both.
-	Path string
-	Kind Kind
+	Path string `json:"path"`
+	Kind Kind   `json:"kind"`
 	// Origin is the name of the layer that listed it.
-	Origin string
+	Origin string `json:"origin"`
 	// Builtin marks rules of a built-in policy: they are "readable or
 	// writable where present", so a missing one is not reported, and they
 	// never take a right away that another layer gives at the same place or
 	// below it. A built-in block holds also for a name that does not exist yet,
 	// if the folder that it stands in does.
-	Builtin bool
+	Builtin bool `json:"builtin,omitempty"`
 	// Pattern says that Path is a pattern: "*", "?" and "**" stand for others
 	// in it, and "$*", "$?" and "$${" for "*", "?" and "${". Only blocks are.
-	Pattern bool `json:",omitempty"`
+	Pattern bool `json:"pattern,omitempty"`
 }
 
 // Resolved is the merged policy: the input of the plan.
