@@ -36,6 +36,7 @@ func sections() []section {
 		{"start", (*bench).start},
 		{"stages", (*bench).stages},
 		{"work", (*bench).work},
+		{"nested", (*bench).nested},
 		{"memory", (*bench).memory},
 	}
 }

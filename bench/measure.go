@@ -23,12 +23,19 @@ type subject struct {
 	// receipt is where ambit writes its receipt, if the time that counts is
 	// the command's own, without what stands before and after it.
 	receipt string
+	// before, if any, is run in dir first, and does not count.
+	before []string
 }
 
 // once runs a subject and returns how long it took, from before the fork to
 // after the wait. A subject that fails ends the comparison: its time would
 // mean something else.
 func (s subject) once() (time.Duration, error) {
+	if s.before != nil {
+		if err := command(s.dir, s.before[0], s.before[1:]...); err != nil {
+			return 0, err
+		}
+	}
 	cmd := exec.Command(s.argv[0], s.argv[1:]...)
 	cmd.Dir = s.dir
 	var stderr strings.Builder

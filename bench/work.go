@@ -19,16 +19,18 @@ type work struct {
 	// prepare lays out what it works on; dir is made for it.
 	prepare func(b *bench, dir string) error
 	rounds  int
+	// before is run before each time that is taken, outside.
+	before []string
 }
 
 // works are long enough to show what the restrictions cost a command that is
 // under way.
 func works() []work {
 	return []work{
-		{"10 x git status in 5,000 files", "git", []string{"sh", "-c", "for i in 1 2 3 4 5 6 7 8 9 10; do git status; done"}, gitRepository, 11},
-		{"5 x find in 20,000 files", "find", []string{"sh", "-c", "for i in 1 2 3 4 5; do find . -size +1000k; done"}, manyFiles, 11},
-		{"go build of 40 packages, one changed", "go", []string{"sh", "-c", "echo \"package p7; const Changed = $(date +%s%N)\" > p7/changed.go && go build ./..."}, goModule, 11},
-		{"cp -rp and rm -r of 2,000 files", "cp", []string{"sh", "-c", "cp -rp tree copy && rm -r copy"}, copyTree, 11},
+		{"10 x git status in 5,000 files", "git", []string{"sh", "-c", "for i in 1 2 3 4 5 6 7 8 9 10; do git status; done"}, gitRepository, 11, nil},
+		{"5 x find in 20,000 files", "find", []string{"sh", "-c", "for i in 1 2 3 4 5; do find . -size +1000k; done"}, manyFiles, 11, nil},
+		{"go build of 40 packages, one changed", "go", []string{"sh", "-c", "echo \"package p7; const Changed = $(date +%s%N)\" > p7/changed.go && go build ./..."}, goModule, 11, nil},
+		{"cp -rp and rm -r of 2,000 files", "cp", []string{"sh", "-c", "cp -rp tree copy && rm -r copy"}, copyTree, 11, nil},
 	}
 }
 

@@ -22,4 +22,7 @@ type Denial struct {
 	Errno string `json:"errno"`
 	// PID is the calling thread, as the supervisor numbers threads.
 	PID int `json:"pid"`
+	// Reason says why it was refused although the rule grants it; empty where
+	// the rule does not.
+	Reason string `json:"reason,omitempty"`
 }

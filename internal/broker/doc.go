@@ -81,5 +81,9 @@
 //     until the kernel looks.
 //   - An exception's file that had another name in a natively granted folder
 //     before can be changed by that name.
-//   - A file made where something beside it may not be read can't be executed.
+//   - A file made where something beside it may not be read is replaced by a
+//     copy when it is first executed: its inode number and change time are new,
+//     and a descriptor that was opened before shows the old one. It can't be
+//     executed by descriptor (fexecve(3)), while it has several names or
+//     another owner, or after so many of them that the stock is used up.
 package broker

@@ -24,5 +24,7 @@ func commonFileCalls() map[int32]call {
 		syscall.SYS_RENAMEAT:  {"renameat", renameat},
 		nrRenameat2:           {"renameat2", renameat2},
 		syscall.SYS_BIND:      {"bind", bind},
+		syscall.SYS_EXECVE:    {"execve", execve},
+		nrExecveat:            {"execveat", execveat},
 	}
 }

@@ -7,6 +7,9 @@ import "syscall"
 // nrRenameat2 is missing in package syscall (asm/unistd_64.h).
 const nrRenameat2 = 316
 
+// nrExecveat is missing there, too.
+const nrExecveat = 322
+
 // fileCalls adds the older calls, which only the older architectures have.
 func fileCalls() map[int32]call {
 	t := commonFileCalls()

@@ -54,6 +54,8 @@ var roles = map[string]func([]string) error{
 	"listen":    playListen,
 	"adopt":     playAdopt,
 	"too large": playTooLarge,
+	"runners":   playRunners,
+	"runs":      playRuns,
 }
 
 func TestMain(m *testing.M) {

@@ -65,14 +65,19 @@ func closed(errno syscall.Errno) syscall.Errno {
 
 // refuse records a denial and returns its errno.
 func (t *task) refuse(named, object string, node *plan.Node, errno syscall.Errno) syscall.Errno {
+	t.refuseFor("", named, object, node, errno)
+	return errno
+}
+
+// refuseFor records a denial for another reason than that the tree says so.
+func (t *task) refuseFor(why, named, object string, node *plan.Node, errno syscall.Errno) {
 	d := denial.Denial{
 		Call: t.call, Named: named, Object: object,
-		Errno: sys.ErrnoName(errno), PID: t.tid,
+		Errno: sys.ErrnoName(errno), PID: t.tid, Reason: why,
 	}
 	if node != nil {
 		rule := node.Rule
 		d.Rule = &rule
 	}
 	t.b.log.add(d)
-	return errno
 }

@@ -18,8 +18,12 @@ type Files struct {
 	// What is missing here is served by the broker, which is right everywhere
 	// and only slower.
 	Native map[Inode]plan.Mode
+	// Executable are files in such folders that have a rule by which they can
+	// be read and executed. Opening them is the broker's all the same: a name
+	// may come to mean another file in between.
+	Executable map[Inode]bool
 	// Stock are inodes that have rules too, for what the command makes. They
-	// are in Native. The default, nil, is an empty one.
+	// are in Native, or, if they are files, in Executable. The default, nil, is an empty one.
 	Stock *stock.Stock
 	// Matched are objects that stand where a pattern matches, and the node of
 	// each place. They are known by other names too, if they have hard links.

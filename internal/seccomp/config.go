@@ -62,7 +62,7 @@ const (
 	FilesNative Files = iota
 	// FilesWrites: those that may change something.
 	FilesWrites
-	// FilesAll: every open too.
+	// FilesAll: every open too, and executing.
 	FilesAll
 )
 

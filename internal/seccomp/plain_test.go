@@ -125,6 +125,11 @@ func plainCall(name string, c Config, a [6]uint64) uint32 {
 			return verdict(Notify, 0)
 		}
 		return allow
+	case "execve", "execveat":
+		if c.Files == FilesAll {
+			return verdict(Notify, 0)
+		}
+		return allow
 	case "fcntl":
 		if c.Signals != Allow && (second == 8 && third != 0 || second == 10 || second == 4 && third&0o20000 != 0) {
 			return failWith(EPERM)

@@ -56,6 +56,11 @@ var filesAll = []rule{
 		calls: []call{callOpen, callOpenat},
 		then:  Notify, reason: filesReason, source: filesSource,
 	},
+	{
+		calls: []call{callExecve, callExecveat}, then: Notify,
+		reason: "executes what was made beside a place that may not be read, and so has no rule; the kernel goes on and decides",
+		source: filesSource,
+	},
 }
 
 // ownerRules close two ways in which an open descriptor acts on others.

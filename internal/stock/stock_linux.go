@@ -12,6 +12,10 @@ import (
 type Stock struct {
 	mu      sync.Mutex
 	shelves map[uint64]*shelf // by st_dev
+	files   map[uint64][]file // by st_dev
+	// replacing is held while a file is replaced: of two threads that want the
+	// same, the second one finds it done.
+	replacing sync.Mutex
 }
 
 // folder is an empty folder in store.
@@ -24,7 +28,7 @@ type folder struct {
 // They are kept in one of the places (see [Places]), the best first; closed
 // tells of a canonical path that the command gets no access to it.
 func Make(n int, devs []uint64, places []string, closed func(path string) bool) *Stock {
-	s := &Stock{shelves: map[uint64]*shelf{}}
+	s := &Stock{shelves: map[uint64]*shelf{}, files: map[uint64][]file{}}
 	for _, dev := range devs {
 		for _, p := range places {
 			if sh := newShelf(n, p, dev, closed); sh != nil {
@@ -108,5 +112,6 @@ func (s *Stock) Close() {
 	for _, sh := range s.shelves {
 		sh.remove()
 	}
-	s.shelves = nil
+	closeFiles(s.files)
+	s.shelves, s.files = nil, nil
 }

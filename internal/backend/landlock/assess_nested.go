@@ -22,12 +22,17 @@ func (m *mechanisms) nested(abi, subject string) backend.Line {
 		return missing(why + "the broker needs Landlock ABI 3, which restricts truncation")
 	case m.searches[subject]:
 		return costs(abi+" rules around it, and the broker", fmt.Sprintf(
-			"in folders where it can match, files with several names and files that are made during the run can't be executed, nor what is not among the first %d found there, or not found within %v",
-			searchEntries, searchTime))
+			"in folders where it can match, %s, which also goes for what is not among the first %d found there, or not found within %v; files with several names can't be executed",
+			copied(), searchEntries, searchTime))
 	case m.filter.Files == seccomp.FilesAll:
-		return costs(abi+" rules around it, and the broker", "files that are made during the run in a folder on the way to it, or in folders made there, can't be executed")
+		return costs(abi+" rules around it, and the broker", "in folders on the way to it "+copied())
 	}
 	return enforced(abi + " rules around it, and the broker")
+}
+
+// copied is what becomes of files that have no rule, and are executed.
+func copied() string {
+	return fmt.Sprintf("files that are made during the run are copied when they are first executed, and at most %d of them can be", filesInStore)
 }
 
 // searched returns the patterns for which executable files are looked for.

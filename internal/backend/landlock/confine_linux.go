@@ -90,6 +90,7 @@ func (m *mechanisms) ruleset(p *plan.Plan) (*os.File, *broker.Files, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	executable := map[broker.Inode]bool{}
 	f := os.NewFile(uintptr(fd), "ruleset")
 	for _, g := range l.grants {
 		err := m.allow(fd, host, g)
@@ -101,8 +102,11 @@ func (m *mechanisms) ruleset(p *plan.Plan) (*os.File, *broker.Files, error) {
 			_ = f.Close()
 			return nil, nil, err
 		}
+		if read := m.access(plan.Read) & probe.FSFile; !g.object.Dir && g.rights&read == read {
+			executable[inodeOf(g.object)] = true
+		}
 	}
-	return f, &broker.Files{Native: l.native, Matched: l.matched}, nil
+	return f, &broker.Files{Native: l.native, Matched: l.matched, Executable: executable}, nil
 }
 
 // vanished reports whether an object that was found by listing a folder is not

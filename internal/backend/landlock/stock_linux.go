@@ -4,6 +4,7 @@ package landlock
 
 import (
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"syscall"
@@ -11,6 +12,8 @@ import (
 	"github.com/ambit-sandbox/ambit/internal/backend"
 	"github.com/ambit-sandbox/ambit/internal/broker"
 	"github.com/ambit-sandbox/ambit/internal/plan"
+	"github.com/ambit-sandbox/ambit/internal/probe"
+	"github.com/ambit-sandbox/ambit/internal/seccomp"
 	"github.com/ambit-sandbox/ambit/internal/stock"
 	"github.com/ambit-sandbox/ambit/internal/sys"
 )
@@ -23,42 +26,78 @@ const foldersInStore = 6
 // exceptions below has in a write path.
 func (m *mechanisms) layIn(p *plan.Plan, c *backend.Confinement) error {
 	closed := func(name string) bool { return p.Tree.Mode(name) == plan.None }
-	c.Files.Stock = stock.Make(foldersInStore, fileSystems(p.Tree), p.Places, closed)
-	return c.Files.Stock.Each(func(fd int, dev, ino uint64) error {
+	c.Files.Stock = stock.Make(foldersInStore, slices.Collect(maps.Keys(writableAround(p.Tree, roomy))), p.Places, closed)
+	err := c.Files.Stock.Each(func(fd int, dev, ino uint64) error {
 		if err := sys.LandlockAllow(int(c.Ruleset.Fd()), uint64(m.access(plan.Write)), fd); err != nil {
 			return fmt.Errorf("cannot add a rule for a folder in store: %w", err)
 		}
 		c.Files.Native[broker.Inode{Dev: dev, Ino: ino}] = plan.Write
 		return nil
 	})
+	if err == nil && m.filter.Files == seccomp.FilesAll {
+		err = m.layInFiles(p, c)
+	}
+	return err
 }
+
+// layInFiles makes files for later, and gives each the rule that a file beside
+// an exception has: it can be read and executed. Writing stays the broker's.
+func (m *mechanisms) layInFiles(p *plan.Plan, c *backend.Confinement) error {
+	folders := writableAround(p.Tree, unreadable)
+	if !sys.HasDescriptors(descriptorsInUse + len(folders)*filesInStore) {
+		return nil
+	}
+	for _, dir := range folders {
+		c.Files.Stock.MakeFiles(filesInStore, dir)
+	}
+	return c.Files.Stock.EachFile(func(fd int, dev, ino uint64) error {
+		if err := sys.LandlockAllow(int(c.Ruleset.Fd()), uint64(m.access(plan.Read)&probe.FSFile), fd); err != nil {
+			return fmt.Errorf("cannot add a rule for a file in store: %w", err)
+		}
+		c.Files.Executable[broker.Inode{Dev: dev, Ino: ino}] = true
+		return nil
+	})
+}
+
+// descriptorsInUse is how many descriptors a run has without any in store, and
+// some to spare.
+const descriptorsInUse = 128
 
 // maxFileSystems bounds on how many file systems a stock is kept.
 const maxFileSystems = 4
 
-// fileSystems returns those of the writable folders that have an exception
-// below them: in these the command may make what can't have a rule by itself.
-func fileSystems(t *plan.Tree) []uint64 {
-	var devs []uint64
-	var folders []string
+// roomy leaves out the folders around a pattern that can mean something at any
+// depth: nothing below these can have the rule of a folder in store.
+func roomy(p plan.Pattern) bool { return !p.Endless(p.Base) }
+
+// unreadable leaves out those around a pattern that leaves what it means
+// readable: what is made there can be executed anyway.
+func unreadable(p plan.Pattern) bool { return p.Mode == plan.None }
+
+// writableAround returns writable folders that have an exception below them,
+// or a pattern that counts, one for each file system: in these the command may
+// make what can't have a rule by itself.
+func writableAround(t *plan.Tree, counts func(plan.Pattern) bool) map[uint64]string {
+	var starts []string
 	for _, e := range t.Exceptions() {
-		folders = append(folders, path.Dir(e.Path))
+		starts = append(starts, path.Dir(e.Path))
 	}
 	for _, p := range t.Patterns() {
-		if !p.Endless(p.Base) { // else nothing below can have the rule
-			folders = append(folders, p.Base)
+		if counts(p) {
+			starts = append(starts, p.Base)
 		}
 	}
-	for _, p := range folders {
-		for ; t.Mode(p) == plan.Write && len(devs) < maxFileSystems; p = path.Dir(p) {
+	folders := map[uint64]string{}
+	for _, p := range starts {
+		for ; t.Mode(p) == plan.Write && len(folders) < maxFileSystems; p = path.Dir(p) {
 			var st syscall.Stat_t
-			if syscall.Lstat(p, &st) == nil && !slices.Contains(devs, uint64(st.Dev)) {
-				devs = append(devs, uint64(st.Dev))
+			if syscall.Lstat(p, &st) == nil && st.Mode&syscall.S_IFMT == syscall.S_IFDIR && folders[uint64(st.Dev)] == "" {
+				folders[uint64(st.Dev)] = p
 			}
 			if p == "/" {
 				break
 			}
 		}
 	}
-	return devs
+	return folders
 }
