@@ -19,8 +19,9 @@ const (
 	// there (VALID_OPEN_FLAGS, include/linux/fcntl.h).
 	openat2Flags = 0x7fffc3
 	// resolveFlags are those of Linux 5.12 (RESOLVE_NO_XDEV to RESOLVE_CACHED).
-	resolveFlags  = 0x3f
-	resolveInRoot = 0x10
+	resolveFlags   = 0x3f
+	resolveBeneath = 0x8
+	resolveInRoot  = 0x10
 )
 
 // openat2 is open with a structure in memory, and with more to say about how
@@ -72,6 +73,52 @@ func (t *task) locateWithin(on target, resolve uint64) (*spot, syscall.Errno) {
 		return nil, errno
 	}
 	defer closeBase(at)
+	var through *plan.Node
+	for links := 0; links <= maxLinks; links++ {
+		s, text, errno := t.followWithin(at, on, resolve, links)
+		switch {
+		case errno != 0:
+			return nil, errno
+		case text == "":
+			s.through = least(s.through, through)
+			return s, 0
+		}
+		through = least(through, t.b.land.through(s.path()))
+		s.close()
+		if on.name, errno = nextWithin(on.name, text, resolve); errno != 0 {
+			return nil, errno
+		}
+	}
+	return nil, syscall.ELOOP
+}
+
+// least returns the node that gives less; nil gives all.
+func least(a, b *plan.Node) *plan.Node {
+	if a == nil || b != nil && b.Mode < a.Mode {
+		return b
+	}
+	return a
+}
+
+// nextWithin is the name to go on with behind a link at the end of name, from
+// where that name started: what the restrictions say of the way holds for all
+// of it.
+func nextWithin(name, text string, resolve uint64) (string, syscall.Errno) {
+	dir, _, _ := splitLast(name)
+	switch {
+	case text[0] != '/':
+		return dir + text, 0
+	case resolve&resolveBeneath != 0:
+		return "", syscall.EXDEV
+	case resolve&resolveInRoot != 0:
+		return strings.TrimLeft(text, "/"), 0
+	}
+	return text, 0
+}
+
+// followWithin is one round of locateWithin. It returns the text of a link that
+// leads to nothing yet.
+func (t *task) followWithin(at int, on target, resolve uint64, links int) (*spot, string, syscall.Errno) {
 	s := &spot{on: on}
 	var dir string
 	dir, s.last, s.slash = splitLast(on.name)
@@ -86,12 +133,12 @@ func (t *task) locateWithin(on target, resolve uint64) (*spot, syscall.Errno) {
 		if errno == 0 && t.b.ours(s.object.name) { // "self" meant us
 			errno = letKernel
 		}
-		return s.orClosed(errno)
+		return s.orClosed("", errno)
 	}
-	if errno != syscall.ENOENT || s.slash || s.last == ".." || s.last == "." {
-		return nil, errno
+	if errno != syscall.ENOENT || s.last == "" || s.last == ".." || s.last == "." {
+		return nil, "", errno
 	}
-	return t.missingWithin(s, at, dir, resolve)
+	return t.missingWithin(s, at, dir, resolve, links)
 }
 
 // closedLink returns the node of a link at the end of a name that a pattern
@@ -109,34 +156,30 @@ func (t *task) closedLink(on target) *plan.Node {
 	return s.through
 }
 
-// missingWithin is locateWithin where nothing stands at the end of the name.
-func (t *task) missingWithin(s *spot, at int, dir string, resolve uint64) (*spot, syscall.Errno) {
+// missingWithin is followWithin where nothing stands at the end of the name.
+func (t *task) missingWithin(s *spot, at int, dir string, resolve uint64, links int) (*spot, string, syscall.Errno) {
 	if dir == "" {
 		dir = "."
 	}
 	fd, errno := sys.PinWithin(at, dir, 0, resolve)
 	if errno != 0 {
-		return nil, errno
+		return nil, "", errno
 	}
 	if s.folder, errno = t.b.describe(fd, oPath); errno != 0 {
-		return nil, errno
+		return nil, "", errno
 	}
-	link, errno := sys.Pin(s.folder.fd, s.last, sys.PinLink)
-	if errno == 0 { // a link that leads nowhere, or something that has come
-		_ = syscall.Close(link)
+	text, errno := t.lookAt(s, links)
+	if errno == 0 && s.object != nil { // it has come by now, unrestricted
 		errno = letKernel
 	}
-	if errno == syscall.ENOENT {
-		errno = 0
-	}
-	return s.orClosed(errno)
+	return s.orClosed(text, errno)
 }
 
-// orClosed returns the spot, or closes it where there is an errno.
-func (s *spot) orClosed(errno syscall.Errno) (*spot, syscall.Errno) {
+// orClosed returns the spot and the text, or closes it where there is an errno.
+func (s *spot) orClosed(text string, errno syscall.Errno) (*spot, string, syscall.Errno) {
 	if errno != 0 {
 		s.close()
-		return nil, errno
+		return nil, "", errno
 	}
-	return s, 0
+	return s, text, 0
 }

@@ -83,6 +83,8 @@ func TestOpenat2(t *testing.T) {
 			{"/new2", create, inRoot, 0},
 			{"/new2", create, beneath, syscall.EXDEV},
 			{"../new3", create, beneath, syscall.EXDEV},
+			{"dangling", create, noLinks, syscall.ELOOP},
+			{"dangling", create, beneath, 0},
 			{"git/config", syscall.O_WRONLY, 0, syscall.EACCES},
 			{"git/config", syscall.O_WRONLY, beneath, syscall.EACCES},
 			{"/git/config", syscall.O_WRONLY, inRoot, syscall.EACCES},
@@ -92,7 +94,7 @@ func TestOpenat2(t *testing.T) {
 				t.Errorf("%s: openat2 %s %#x %#x: %v, want %v", kind, c.name, c.flags, c.resolve, got, c.want)
 			}
 		}
-		for _, name := range []string{"/new", "/new2"} {
+		for _, name := range []string{"/new", "/new2", "/a/later"} {
 			if _, err := os.Stat(p.dir + name); err != nil {
 				t.Error(err)
 			}
