@@ -54,16 +54,10 @@ build() {
     for name in $(suites_of "$2"); do
       mkdir "$1/suites/$name"
       cp "$lab/suites/$name/run" "$1/suites/$name/"
+      [ ! -e "$lab/suites/$name/pre" ] || cp "$lab/suites/$name/pre" "$1/suites/$name/"
       "$lab/suites/$name/build" "$1/suites/$name"
     done
   )
-}
-
-# needs_go SUITES: one of them has asked for the layer with Go.
-needs_go() {
-  local suite
-  for suite in ${1//,/ }; do ! grep -qsx go "$lab/suites/$suite/layers" || return 0; done
-  return 1
 }
 
 run_jobs() {
@@ -82,16 +76,14 @@ run_jobs() {
 # one_job RUN NAME KERNEL APPEND APPARMOR RELEASE ABI USERNS SUITES: boot it, leave NAME.row in RUN.
 one_job() {
   local run=$1 name=$2 kernel=$3 append=${4#-} apparmor=${5#-} release=$6 abi=$7 userns=$8 suites=$9
-  local images label=unconfined vm='' status=0 started=$SECONDS suite options=() limit=1200
-  images=$(base_dir)/base.cpio
+  local layers images label=unconfined vm='' status=0 started=$SECONDS suite options=() limit=1200
+  mapfile -t layers < <(layers_of "$suites")
+  images=$(with_layers "${layers[@]}")
+  [ ${#layers[@]} = 0 ] || options+=(--mem 3072)
   case $apparmor in run:*) label="ambit_lab_${apparmor#run:} (enforce)" ;; esac
   for suite in ${suites//,/ }; do
     options+=(--add "$run/build/suites/$suite:/lab/suites/$suite")
   done
-  if needs_go "$suites"; then
-    images+=,$(go_dir)/go.cpio
-    options+=(--mem 3072)
-  fi
   case ,$suites, in
     *,race,*) # an attack needs a processor beside the broker's
       options+=(--smp 2)
