@@ -127,7 +127,6 @@ func TestMatrix(t *testing.T) {
 		"7. abi 10+ full":               true, // the newest
 		"real job where userns refused": true,
 		"real servers, broker":          true, // below ABI 9
-		"real servers, Landlock":        true,
 	}
 	for _, row := range rows(t, "jobs", 8) {
 		if strings.HasPrefix(row[0], "long-") {
@@ -141,11 +140,7 @@ func TestMatrix(t *testing.T) {
 		if userns == "refused" && slices.Contains(suites, "realjob") {
 			delete(missing, "real job where userns refused")
 		}
-		switch {
-		case !slices.Contains(suites, "servers"):
-		case abi == "10+":
-			delete(missing, "real servers, Landlock")
-		default:
+		if abi == "6" && slices.Contains(suites, "servers") {
 			delete(missing, "real servers, broker")
 		}
 	}
