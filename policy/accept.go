@@ -14,6 +14,7 @@ type AcceptItem struct {
 // AcceptItems are the items that [Policy.Accept] may name, sorted by name.
 // Everything else that a host cannot enforce stops the run.
 var AcceptItems = []AcceptItem{
+	{"files.devices", "Devices that are granted for reading can be configured (ioctl)."},
 	{"files.metadata", "Modes, owners, times, extended attributes and file attributes can be changed on files outside the writable paths."},
 	{"files.truncate", "Files outside the writable paths can be cut to another length, although not written."},
 	{"limits.memory", "The memory limit is not applied, or only to each process on its own."},

@@ -50,7 +50,7 @@ func TestCheck(t *testing.T) {
 		{limits(Limits{OutputBytes: ptr(int64(-1))}), `limits.output_bytes must be at least 1, not -1; leave it out for no limit`},
 		{limits(Limits{Timeout: ptr(Duration(-time.Second))}), `limits.timeout must be longer than 0, not -1s; leave it out for no limit`},
 		{Policy{Extends: "sytem"}, `extends: there is no built-in policy "sytem"; did you mean "system"?`},
-		{Policy{Accept: []string{"process"}}, `accept[0]: there is no item "process"; known are files.metadata, files.truncate, limits.memory, limits.processes, process.ipc, process.signal, process.trace, process.tree, unix.abstract, unix.pathname`},
+		{Policy{Accept: []string{"process"}}, `accept[0]: there is no item "process"; known are files.devices, files.metadata, files.truncate, limits.memory, limits.processes, process.ipc, process.signal, process.trace, process.tree, unix.abstract, unix.pathname`},
 	} {
 		err := c.policy.Check("--flag")
 		got := ""

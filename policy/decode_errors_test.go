@@ -201,7 +201,7 @@ func TestOtherErrors(t *testing.T) {
 		{`{"accept": ["files.meta"]}`,
 			`p.json:1:13: accept[0]: there is no item "files.meta"; did you mean "files.metadata"?`},
 		{`{"accept": ["everything"]}`,
-			"p.json:1:13: accept[0]: there is no item \"everything\"; known are files.metadata, files.truncate, limits.memory, limits.processes, process.ipc, process.signal, process.trace, process.tree, unix.abstract, unix.pathname"},
+			"p.json:1:13: accept[0]: there is no item \"everything\"; known are files.devices, files.metadata, files.truncate, limits.memory, limits.processes, process.ipc, process.signal, process.trace, process.tree, unix.abstract, unix.pathname"},
 		{`{"accept": ["files.metadata", ""]}`,
 			`p.json:1:31: accept[1] is empty; give it a value, or leave it out`},
 		{"{\n  \"limits\": {\"processes\": -1},\n  \"extends\": \"foo\"\n}",

@@ -30,7 +30,7 @@ type Options struct {
 	// to is then refused for every process but the caller, and so are signals.
 	Guard int
 	// Files has the calls served by which a tree with exceptions is enforced:
-	// Landlock must cover all of them (ABI 3), and the command's ruleset must
+	// Landlock must cover all of them (ABI 2), and the command's ruleset must
 	// grant nothing that the tree does not. The default, nil, answers them
 	// with ENOSYS.
 	Files *Files
@@ -75,6 +75,10 @@ func New(listener int, o Options) (*Broker, error) {
 	}
 	if f := o.Files; f != nil {
 		b.covered, b.land = fileCalls(), newTerritory(o.Tree, f, identify)
+		if !f.Truncate {
+			delete(b.covered, syscall.SYS_TRUNCATE) // truncateAnywhere serves it
+			delete(b.covered, nrOpenat2)            // its flags are in memory
+		}
 	}
 	b.crew.init(func() { go (&worker{b: b}).run() })
 	return b, nil

@@ -46,6 +46,8 @@ func commonCalls() map[int32]call {
 		syscall.SYS_INOTIFY_ADD_WATCH: {"inotify_add_watch", addWatch},
 
 		syscall.SYS_CONNECT: {"connect", connect},
+
+		syscall.SYS_TRUNCATE: {"truncate", truncateAnywhere},
 	}
 	if !sys.HasFchmodat2() {
 		delete(t, sysFchmodat2) // ENOSYS, as without us

@@ -3,6 +3,7 @@
 package broker
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -133,6 +134,53 @@ func TestNestedCalls(t *testing.T) {
 				t.Run(c.name, func(t *testing.T) { p.tryCall(t, s, c, kind) })
 			}
 		})
+	}
+}
+
+// TestNestedOld: the same where Landlock has no right for truncation.
+func TestNestedOld(t *testing.T) {
+	t.Setenv(oldVariable, "1")
+	p := makeProject(t)
+	s, _ := startNested(t, hostTree(t, p.rules(policy.BlockedWrite)...), "calls")
+	if o := s.call(t, syscall.SYS_CHDIR, str(p.dir)); o.Errno != 0 {
+		t.Fatal(o)
+	}
+	if o := s.call(t, syscall.SYS_MKDIRAT, atFDCWD, str("new"), 0o777); o.Errno != 0 {
+		t.Fatal(o)
+	}
+	for _, c := range fileCallsToTry() {
+		if c.name != "truncating by reading" {
+			t.Run(c.name, func(t *testing.T) { p.tryCall(t, s, c, policy.BlockedWrite) })
+		}
+	}
+	before := snapshot(t, p.base)
+	for _, name := range []string{"git/hooks/h", "git/config", "../r/f", "/proc/self/cwd/git/config", "to-config"} {
+		for _, flags := range []int{os.O_RDONLY | os.O_TRUNC, 3 | os.O_TRUNC, os.O_RDONLY | os.O_TRUNC | os.O_CREATE} {
+			if o := s.call(t, syscall.SYS_OPENAT, atFDCWD, str(name), flags, 0o600); o.Errno != syscall.EACCES {
+				t.Errorf("open of %s with %#x: %v", name, flags, o)
+			}
+		}
+		fd := s.call(t, syscall.SYS_OPENAT, atFDCWD, str(name), os.O_RDONLY, 0)
+		if fd.Errno != 0 {
+			t.Errorf("reading %s: %v", name, fd)
+			continue
+		}
+		again := fmt.Sprintf("/proc/self/fd/%d", fd.Value)
+		for _, flags := range []int{os.O_RDONLY | os.O_TRUNC, os.O_WRONLY | os.O_TRUNC, os.O_RDWR | os.O_TRUNC} {
+			if o := s.call(t, syscall.SYS_OPENAT, atFDCWD, str(again), flags, 0); o.Errno != syscall.EACCES {
+				t.Errorf("opening %s again with %#x: %v", name, flags, o)
+			}
+		}
+		if o := s.call(t, syscall.SYS_TRUNCATE, str(again), 1); o.Errno != syscall.EACCES {
+			t.Errorf("truncating %s by its descriptor: %v", name, o)
+		}
+		if o := s.call(t, syscall.SYS_FTRUNCATE, int(fd.Value), 1); o.Errno != syscall.EINVAL {
+			t.Errorf("ftruncate of %s, open for reading: %v", name, o)
+		}
+		s.close(t, int(fd.Value))
+	}
+	if diff := cmp.Diff(before, snapshot(t, p.base)); diff != "" {
+		t.Errorf("something changed: %s", diff)
 	}
 }
 

@@ -146,7 +146,7 @@ func naiveLoses(t *testing.T, makeTree func(field, testing.TB, policy.Kind) *pla
 	f.fill(t)
 	before := f.look(t)
 	s, listener := startConfined(t, ruleset, classWrite, "storm", f.w, f.r, "1m")
-	b, err := New(listener, Options{Tree: tree, Files: &Files{}})
+	b, err := New(listener, Options{Tree: tree, Files: &Files{Truncate: true}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -117,13 +117,23 @@ type lowering struct {
 	files   Files
 }
 
+// oldVariable, not empty, leaves the right to truncate out, as below ABI 3.
+const oldVariable = "AMBIT_BROKER_TEST_OLD"
+
+func allRights() probe.FS {
+	if os.Getenv(oldVariable) != "" {
+		return probe.FSTruncate - 1
+	}
+	return probe.FSTruncate<<1 - 1
+}
+
 func lower(tb testing.TB, tree *plan.Tree) (*os.File, *Files) {
 	tb.Helper()
-	fd, err := sys.LandlockCreateRuleset(sys.Ruleset{FS: uint64(probe.FSTruncate<<1 - 1)})
+	fd, err := sys.LandlockCreateRuleset(sys.Ruleset{FS: uint64(allRights())})
 	if err != nil {
 		tb.Fatalf("the tests need Landlock ABI 3: %v", err)
 	}
-	l := &lowering{tb: tb, ruleset: fd, land: newTerritory(tree, &Files{}, identify), files: Files{Native: map[Inode]plan.Mode{}, Matched: map[Inode]*plan.Node{}}}
+	l := &lowering{tb: tb, ruleset: fd, land: newTerritory(tree, &Files{}, identify), files: Files{Native: map[Inode]plan.Mode{}, Matched: map[Inode]*plan.Node{}, Truncate: allRights()&probe.FSTruncate != 0}}
 	for _, n := range tree.Grants() {
 		l.add(n.Path)
 	}
@@ -169,7 +179,7 @@ func (l *lowering) add(p string) {
 	}
 	rights := probe.FSExecute | probe.FSReadFile | probe.FSReadDir
 	if mode == plan.Write {
-		rights = probe.FSTruncate<<1 - 1
+		rights = allRights()
 	}
 	if kind != syscall.S_IFDIR {
 		rights &= probe.FSFile

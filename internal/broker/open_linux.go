@@ -37,6 +37,8 @@ func (t *task) open(dir int32, arg, flags int, mode uint32, resolve uint64) sysc
 	switch {
 	case flags&sys.OpenPathOnly != 0: // Landlock has no right for it
 		return letKernel
+	case flags&syscall.O_TRUNC != 0 && !t.b.options.Files.Truncate && !mayWrite(flags):
+		return syscall.EACCES // the filter's answer, for what Landlock lets pass
 	case flags&syscall.O_CREAT != 0 && flags&syscall.O_DIRECTORY != 0: // EINVAL since Linux 6.4
 		return letKernel
 	}
@@ -62,6 +64,12 @@ func (t *task) open(dir int32, arg, flags int, mode uint32, resolve uint64) sysc
 		op.on.how = 0 // the slash wins over O_NOFOLLOW (open_last_lookups)
 	}
 	return op.run()
+}
+
+// mayWrite reports whether Landlock asks for the right to write on opening.
+func mayWrite(flags int) bool {
+	access := flags & syscall.O_ACCMODE
+	return access == syscall.O_WRONLY || access == syscall.O_RDWR
 }
 
 // maxRounds bounds how often a name is resolved again, because it came into

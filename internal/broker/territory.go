@@ -28,6 +28,10 @@ type Files struct {
 	// Matched are objects that stand where a pattern matches, and the node of
 	// each place. They are known by other names too, if they have hard links.
 	Matched map[Inode]*plan.Node
+	// Truncate says that Landlock restricts truncation (ABI 3). By default it
+	// does not, and no call that truncates without the right to write is left
+	// to the kernel.
+	Truncate bool
 }
 
 // Inode identifies an object on this host (stat(2), st_dev and st_ino). A

@@ -40,6 +40,63 @@ func truncate(t *task) syscall.Errno {
 	case j == native && !t.exchangeable(s, plan.Write):
 		return letKernel
 	}
+	return t.cut(o, size)
+}
+
+// truncateAnywhere is truncate where Landlock has no right for it (below ABI
+// 3): the broker decides everywhere, and the kernel nowhere.
+func truncateAnywhere(t *task) syscall.Errno {
+	size := int64(t.args[1])
+	if size < 0 {
+		return syscall.EINVAL
+	}
+	on, errno := t.path(sys.AtCWD, 0, 0)
+	if errno != 0 {
+		return errno
+	}
+	if t.b.land == nil {
+		o, errno := t.pin(on)
+		if errno != 0 {
+			return errno
+		}
+		defer o.close()
+		return t.cutAnywhere(on, o, size)
+	}
+	s, errno := t.locate(on)
+	if errno != 0 {
+		return errno
+	}
+	defer s.close()
+	switch {
+	case s.object == nil:
+		return syscall.ENOENT
+	case s.slash && s.object.stat.Mode&syscall.S_IFMT != syscall.S_IFDIR:
+		return syscall.ENOTDIR
+	}
+	if j, node := t.judgeFound(s, plan.Write); j == refused {
+		return t.refuse(on.String(), s.object.name, node, syscall.EACCES)
+	}
+	return t.cutAnywhere(on, s.object, size)
+}
+
+func (t *task) cutAnywhere(on target, o *object, size int64) syscall.Errno {
+	switch o.stat.Mode & syscall.S_IFMT {
+	case syscall.S_IFREG:
+	case syscall.S_IFDIR:
+		return syscall.EISDIR
+	default:
+		return syscall.EINVAL
+	}
+	ok, node := mayChange(t.b.places(), o.facts)
+	// A file of /proc answers by who has opened it (proc(5)).
+	if kind, errno := sys.FSKindOf(o.fd); !ok || errno != 0 || kind.Proc {
+		return t.refuse(on.String(), o.name, node, syscall.EACCES)
+	}
+	return t.cut(o, size)
+}
+
+// cut makes a file that may be written as long as asked for.
+func (t *task) cut(o *object, size int64) syscall.Errno {
 	return t.perform(removing, func() syscall.Errno {
 		fd, errno := sys.OpenAt(sys.AtCWD, sys.FDPath(o.fd), syscall.O_WRONLY|syscall.O_NONBLOCK, 0)
 		if errno != 0 {

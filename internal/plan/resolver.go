@@ -21,6 +21,8 @@ type Object struct {
 	// Dir says that it is a folder; what is neither folder nor regular file
 	// (a device, a socket, a FIFO) has Special set.
 	Dir, Special bool
+	// Device says that it is a device.
+	Device bool
 	// Linked says that it is a regular file with other names.
 	Linked bool
 	// Executable says that it is a regular file with an execute bit. Only what

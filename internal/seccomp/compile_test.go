@@ -27,7 +27,11 @@ func configs() []Config {
 						for reads := Refuse; reads <= Allow; reads++ {
 							// Each verdict over signals, in turn: all with all is too much.
 							signals := Verdict(len(list) % 3)
-							if c := (Config{network, metadata, connect, either(0), either(1), either(2), files, reads, signals, (reads + 1) % 3}); c.check() == nil {
+							truncate := either(1)
+							if truncate == Refuse && len(list)%2 == 0 {
+								truncate = Notify
+							}
+							if c := (Config{network, metadata, connect, either(0), truncate, either(2), files, reads, signals, (reads + 1) % 3}); c.check() == nil {
 								list = append(list, c)
 							}
 						}
@@ -223,7 +227,7 @@ func TestBadInput(t *testing.T) {
 		"Signals":      {Signals: 3},
 		"Landlock":     {Landlock: 3},
 		"UnixDatagram": {UnixDatagram: Notify},
-		"PathTruncate": {PathTruncate: Notify},
+		"PathTruncate": {PathTruncate: 3},
 		"SharedIPC":    {SharedIPC: Notify},
 	} {
 		var config *ConfigError

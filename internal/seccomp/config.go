@@ -107,9 +107,10 @@ type Config struct {
 	UnixDatagram Verdict
 
 	// PathTruncate decides truncation by name with no writable descriptor:
-	// truncate(2), and O_TRUNC together with O_RDONLY. Refuse (EACCES) or
-	// Allow. Allow is right where Landlock has the TRUNCATE right (ABI 3).
-	// Under Refuse, openat2 answers ENOSYS, since its flags are in memory.
+	// truncate(2), and O_TRUNC together with O_RDONLY. Allow is right where
+	// Landlock has the TRUNCATE right (ABI 3); Notify hands truncate to the
+	// broker and refuses such opens; Refuse answers EACCES to both. Under
+	// Notify and Refuse, openat2 answers ENOSYS, since its flags are in memory.
 	PathTruncate Verdict
 
 	// SharedIPC decides System V shared memory, semaphores and message
@@ -120,8 +121,8 @@ type Config struct {
 
 	// Files hands calls on files to the broker, where the plan has places
 	// with less than the folder around them. Landlock still restricts what
-	// the broker lets the kernel decide, so PathTruncate must be Allow, which
-	// means that it covers truncation. Default: FilesNative.
+	// the broker lets the kernel decide; what PathTruncate hands on or refuses
+	// stays as it says there. Default: FilesNative.
 	Files Files
 
 	// Reads decides the calls that read of a file what Landlock does not
@@ -164,15 +165,13 @@ func (c Config) check() error {
 	if c.Network > NetworkOpen {
 		return &ConfigError{"Network", c.Network.String()}
 	}
-	if c.Files > FilesAll || c.Files != FilesNative && c.PathTruncate != Allow {
-		// What the broker leaves to the kernel, Landlock must cover, and
-		// without the TRUNCATE right it does not.
+	if c.Files > FilesAll {
 		return &ConfigError{"Files", c.Files.String()}
 	}
 	for _, f := range [...]struct {
 		name string
 		has  Verdict
-	}{{"Metadata", c.Metadata}, {"UnixConnect", c.UnixConnect}, {"Reads", c.Reads}, {"Signals", c.Signals}, {"Landlock", c.Landlock}} {
+	}{{"Metadata", c.Metadata}, {"UnixConnect", c.UnixConnect}, {"Reads", c.Reads}, {"Signals", c.Signals}, {"Landlock", c.Landlock}, {"PathTruncate", c.PathTruncate}} {
 		if f.has > Allow {
 			return &ConfigError{f.name, f.has.String()}
 		}
@@ -180,7 +179,7 @@ func (c Config) check() error {
 	for _, f := range [...]struct {
 		name string
 		has  Verdict
-	}{{"UnixDatagram", c.UnixDatagram}, {"PathTruncate", c.PathTruncate}, {"SharedIPC", c.SharedIPC}} {
+	}{{"UnixDatagram", c.UnixDatagram}, {"SharedIPC", c.SharedIPC}} {
 		if f.has != Refuse && f.has != Allow {
 			return &ConfigError{f.name, f.has.String()}
 		}

@@ -76,6 +76,7 @@ func choicesTable() string {
 		{"Reads: refuse", readRules(Refuse)},
 		{"Landlock inside: notify", landlockRules(Notify)},
 		{"Landlock inside: refuse", landlockRules(Refuse)},
+		{"Truncation by name: notify", truncateRules(Notify)},
 		{"Truncation by name: refuse", truncateRules(Refuse)},
 		{"Shared IPC: refuse", ipcRules(Refuse)},
 		{"Signals: notify", signalRules(Notify)},

@@ -118,6 +118,9 @@ func plainCall(name string, c Config, a [6]uint64) uint32 {
 		if c.PathTruncate == Allow && c.Files != FilesNative {
 			return verdict(Notify, 0)
 		}
+		if c.PathTruncate == Notify {
+			return failWith(ENOSYS)
+		}
 		return verdict(c.PathTruncate, ENOSYS)
 	case "creat", "mkdir", "mkdirat", "mknod", "mknodat", "symlink", "symlinkat", "link", "linkat",
 		"unlink", "unlinkat", "rmdir", "rename", "renameat", "renameat2", "bind":
@@ -150,7 +153,7 @@ func plainCall(name string, c Config, a [6]uint64) uint32 {
 func plainOpen(c Config, flags int32) uint32 {
 	const wronly, rdwr, creat, trunc, tmpfile = 1, 2, 0o100, 0o1000, 0o20000000
 	switch {
-	case c.PathTruncate == Refuse && truncates(flags):
+	case c.PathTruncate != Allow && truncates(flags):
 		return failWith(EACCES)
 	case c.Files == FilesAll, c.Files == FilesWrites && flags&(wronly|rdwr|creat|trunc|tmpfile) != 0:
 		return verdict(Notify, 0)

@@ -118,8 +118,11 @@ var fileFlagRefuse = []rule{{
 
 // truncateRules are those of a verdict for truncation by name.
 func truncateRules(v Verdict) []rule {
-	if v == Allow {
+	switch v {
+	case Allow:
 		return nil
+	case Notify:
+		return truncateNotify
 	}
 	return truncateRefuse
 }
@@ -139,11 +142,18 @@ const (
 	truncateSource = "Documentation/userspace-api/landlock.rst, \"File truncation (ABI < 3)\""
 )
 
-var truncateRefuse = []rule{
-	{
+var (
+	truncateNotify = append([]rule{{
+		calls: []call{callTruncate}, then: Notify,
+		reason: truncateReason, source: truncateSource,
+	}}, truncateOpens...)
+	truncateRefuse = append([]rule{{
 		calls: []call{callTruncate}, errno: EACCES,
 		reason: truncateReason, source: truncateSource,
-	},
+	}}, truncateOpens...)
+)
+
+var truncateOpens = []rule{
 	{
 		calls: []call{callOpen}, when: truncateWhen, checks: openTruncates, errno: EACCES,
 		reason: truncateReason, source: truncateSource,

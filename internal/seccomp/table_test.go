@@ -84,7 +84,9 @@ func TestRules(t *testing.T) {
 			for i := range group {
 				checkRule(t, &group[i])
 				for _, call := range group[i].calls {
-					if decided[call] && group[i].then != Allow {
+					// Where Landlock does not cover truncation, its rules come first.
+					truncation := c.PathTruncate != Allow && (call == callTruncate || call == callOpenat2)
+					if decided[call] && group[i].then != Allow && !truncation {
 						t.Errorf("%+v: a rule for %s comes after one that always holds", c, calls[call].name)
 					}
 					decided[call] = decided[call] || len(group[i].checks) == 0

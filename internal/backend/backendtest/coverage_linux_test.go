@@ -61,11 +61,20 @@ func TestCoverage(t *testing.T) {
 }
 
 // TestGaps: the default policy asks for nothing that a kernel with a broker
-// can't enforce, so that it runs without accepting anything.
+// can't enforce, so that it runs without accepting anything. What it can't
+// enforce stops a run that does not accept it, and the error names that.
 func TestGaps(t *testing.T) {
 	w := newWorld(t)
 	r := finish(t, w.sandbox([]string{"--read", self(t)}, "/bin/sh", "-c", "echo > ran"))
 	if r.code != 0 || !fileExists(w.at("work/ran")) {
 		t.Errorf("ended with %d, want 0: this kernel can enforce everything\n%s", r.code, r.stderr)
 	}
+	for _, flags := range [][]string{{"--read", "/dev"}, {"--read", "/dev/ptmx"}} {
+		if landlockABI() < abiDevices {
+			w.refuses(w.policyFlags(flags...), "SANDBOX_UNAVAILABLE", "files.devices")
+			flags = append(flags, "--accept", "files.devices")
+		}
+		succeed(t, w.sandbox(w.policyFlags(flags...), "/bin/true"))
+	}
+	succeed(t, w.sandbox(w.policyFlags("--read", "/dev/null", "--read", "/dev/zero"), "/bin/true"))
 }

@@ -75,6 +75,7 @@ func times(n int) int {
 const (
 	abiRefer    = 2 // moving files between folders
 	abiTruncate = 3
+	abiDevices  = 5 // ioctl on devices
 	abiScope    = 6 // signals and abstract sockets
 	abiUnix     = 9 // connecting to socket files
 )

@@ -12,7 +12,7 @@ import (
 // refusesPatterns is what must become of a pattern where the broker can't be
 // relied on: what it leaves to the kernel, Landlock must cover.
 func (w *world) refusesPatterns(flags []string) bool {
-	if landlockABI() >= abiTruncate {
+	if landlockABI() >= abiRefer {
 		return false
 	}
 	w.refuses(w.policyFlags(flags...), "SANDBOX_UNAVAILABLE", "files.nested")

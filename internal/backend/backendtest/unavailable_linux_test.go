@@ -35,7 +35,7 @@ func (w *world) runsNothing(change func(*exec.Cmd) *exec.Cmd) {
 	w.Helper()
 	var everything []string
 	for _, item := range []string{
-		"files.metadata", "files.truncate", "limits.memory", "limits.processes", "process.ipc", "process.signal", "process.trace", "process.tree", "unix.abstract", "unix.pathname",
+		"files.devices", "files.metadata", "files.truncate", "limits.memory", "limits.processes", "process.ipc", "process.signal", "process.trace", "process.tree", "unix.abstract", "unix.pathname",
 	} {
 		everything = append(everything, "--accept", item)
 	}

@@ -111,6 +111,8 @@ func (m *mechanisms) truncate(abi string) backend.Line {
 	switch {
 	case m.rights.FS&probe.FSTruncate != 0:
 		return enforced(abi + " path rules")
+	case m.filter.PathTruncate == seccomp.Notify:
+		return costs("broker (seccomp user notification), and seccomp", "below ABI 3 opening with O_TRUNC and without the right to write fails with EACCES everywhere")
 	case m.filter.PathTruncate == seccomp.Refuse:
 		return costs("seccomp", "below ABI 3 truncate(2) by name fails with EACCES everywhere; ftruncate works")
 	}
@@ -128,7 +130,11 @@ func (m *mechanisms) devices(abi string) backend.Line {
 	if m.rights.FS&probe.FSIoctlDev != 0 {
 		return enforced(abi + " path rules")
 	}
-	return weakened("seccomp", "below ABI 5 device files that are granted for reading also take ioctl")
+	if m.device != "" {
+		return missing(fmt.Sprintf("below ABI 5 a device that is granted for reading also takes ioctl, and %q is one, or holds some", m.device))
+	}
+	return costs(abi+" path rules",
+		"below ABI 5 a device that is granted for reading also takes ioctl; those of /dev that are here have none that changes anything")
 }
 
 func (m *mechanisms) network(abi string) backend.Line {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/ambit-sandbox/ambit/internal/backend"
 	"github.com/ambit-sandbox/ambit/internal/plan"
-	"github.com/ambit-sandbox/ambit/internal/probe"
 	"github.com/ambit-sandbox/ambit/internal/seccomp"
 )
 
@@ -18,8 +17,6 @@ func (m *mechanisms) nested(abi, subject string) backend.Line {
 	switch {
 	case !m.broker:
 		return missing(why + "the broker can't be used: " + m.noBroker)
-	case m.rights.FS&probe.FSTruncate == 0:
-		return missing(why + "the broker needs Landlock ABI 3, which restricts truncation")
 	case m.searches[subject]:
 		return costs(abi+" rules around it, and the broker", fmt.Sprintf(
 			"in folders where it can match, %s, which also goes for what is not among the first %d found there, or not found within %v; files with several names can't be executed",

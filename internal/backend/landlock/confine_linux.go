@@ -106,7 +106,9 @@ func (m *mechanisms) ruleset(p *plan.Plan) (*os.File, *broker.Files, error) {
 			executable[inodeOf(g.object)] = true
 		}
 	}
-	return f, &broker.Files{Native: l.native, Matched: l.matched, Executable: executable}, nil
+	return f, &broker.Files{
+		Native: l.native, Matched: l.matched, Executable: executable, Truncate: m.rights.FS&probe.FSTruncate != 0,
+	}, nil
 }
 
 // vanished reports whether an object that was found by listing a folder is not

@@ -32,6 +32,9 @@ type mechanisms struct {
 	// searches are the patterns because of which only those files can be
 	// executed that a search finds.
 	searches map[string]bool
+	// device is a place that grants reading a device to which ioctl(2) may do
+	// something; empty if there is none.
+	device string
 }
 
 // blocked says why the backend can't be used here at all.
@@ -70,10 +73,12 @@ func derive(p *plan.Plan, f *probe.Facts) mechanisms {
 		m.filter.UnixConnect = m.brokered(p, plan.UnixPathname)
 		m.filter.UnixDatagram = seccomp.Refuse
 	}
-	if m.rights.FS&probe.FSTruncate != 0 || p.Accept[string(plan.FilesTruncate)] {
-		m.filter.PathTruncate = seccomp.Allow
+	m.filter.PathTruncate = seccomp.Allow
+	if m.rights.FS&probe.FSTruncate == 0 {
+		m.filter.PathTruncate = m.brokered(p, plan.FilesTruncate)
 	}
 	m.filter.Files, m.searches = m.filesOf(p), searched(p)
+	m.device = readableDevice(p.Tree)
 	m.filter.Signals = seccomp.Allow
 	if m.rights.Scope&probe.ScopeSignal == 0 {
 		m.filter.Signals = m.brokered(p, plan.ProcessSignal)
@@ -100,10 +105,11 @@ func (m *mechanisms) landlockInside() seccomp.Verdict {
 
 // filesOf says which calls on files go to the broker: none, where every place
 // has at least what the folder around it has. What the broker leaves to the
-// kernel Landlock must cover, truncation too.
+// kernel Landlock must cover: all but truncation where it has no right for it,
+// which PathTruncate deals with.
 func (m *mechanisms) filesOf(p *plan.Plan) seccomp.Files {
 	files := seccomp.FilesNative
-	if !m.broker || m.rights.FS&probe.FSTruncate == 0 {
+	if !m.broker {
 		return files
 	}
 	for _, e := range p.Tree.Exceptions() {
@@ -147,5 +153,5 @@ func brokerBlocker(f *probe.Facts) string {
 func (m *mechanisms) notifies() bool {
 	f := m.filter
 	return f.Metadata == seccomp.Notify || f.Reads == seccomp.Notify || f.UnixConnect == seccomp.Notify ||
-		f.Signals == seccomp.Notify || f.Files != seccomp.FilesNative
+		f.Signals == seccomp.Notify || f.PathTruncate == seccomp.Notify || f.Files != seccomp.FilesNative
 }

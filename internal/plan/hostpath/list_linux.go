@@ -40,6 +40,7 @@ func (r *Resolver) List(dir plan.Object) ([]plan.Object, error) {
 		out = append(out, plan.Object{
 			Path: path.Join(dir.Path, name), Exists: true, Dir: kind == syscall.S_IFDIR,
 			Special:    kind != syscall.S_IFDIR && kind != syscall.S_IFREG,
+			Device:     kind == syscall.S_IFCHR || kind == syscall.S_IFBLK,
 			Linked:     kind == syscall.S_IFREG && st.Nlink > 1,
 			Executable: kind == syscall.S_IFREG && st.Mode&0o111 != 0,
 			Dev:        uint64(st.Dev), Ino: st.Ino,

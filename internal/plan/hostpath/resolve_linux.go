@@ -180,6 +180,7 @@ func Describe(fd int) (plan.Object, error) {
 		Path: name, Exists: true,
 		Dir:     kind == syscall.S_IFDIR,
 		Special: kind != syscall.S_IFDIR && kind != syscall.S_IFREG,
+		Device:  kind == syscall.S_IFCHR || kind == syscall.S_IFBLK,
 		Dev:     uint64(st.Dev), Ino: st.Ino,
 	}, nil
 }
