@@ -3,9 +3,11 @@
 package launch
 
 import (
+	"errors"
 	"io"
 	"os"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/ambit-sandbox/ambit/internal/child"
@@ -88,9 +90,39 @@ func (o *Output) copy() {
 			_ = o.ours.Close()
 			return
 		}
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			o.rest(buf)
+		}
 		if err != nil {
 			return
 		}
+	}
+}
+
+// pipeSize is the most that a user's pipe can hold (pipe(7), pipe-max-size).
+const pipeSize = 1 << 20
+
+// rest takes what is in the pipe when the time is over, and waits for nothing
+// more: however slow the reader on the other side was, none of it is lost.
+func (o *Output) rest(buf []byte) {
+	conn, err := o.ours.SyscallConn()
+	if err == nil {
+		err = o.ours.SetReadDeadline(time.Time{})
+	}
+	for left := pipeSize; left > 0 && err == nil; {
+		n := 0
+		var errno error
+		err = conn.Read(func(fd uintptr) bool {
+			n, errno = syscall.Read(int(fd), buf) // its pipe does not block
+			return true
+		})
+		if errno == syscall.EINTR {
+			continue
+		}
+		if errno != nil || n <= 0 || o.take(buf[:n]) != nil {
+			return
+		}
+		left -= n
 	}
 }
 
@@ -124,9 +156,10 @@ func (o *Output) drain() {
 	select {
 	case <-o.done:
 	case <-time.After(drainTime):
+		_ = o.ours.SetReadDeadline(time.Now())
 	}
-	_ = o.ours.Close()
 	<-o.done
+	_ = o.ours.Close()
 }
 
 // File returns the file that is passed on as it is; nil for a copied output.

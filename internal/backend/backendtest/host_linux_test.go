@@ -55,8 +55,19 @@ func unavailable() bool { return landlockABI() == 0 }
 // slow says that this is an emulated machine.
 func slow() bool { return os.Getenv("AMBIT_SLOW") == "1" }
 
-// patience stretches a deadline for slow machines.
+// patience is how long a test waits for what takes no longer than d on a
+// machine that has nothing else to do. That of the tests may be loaded many
+// times over.
 func patience(d time.Duration) time.Duration {
+	if slow() {
+		return 16 * d
+	}
+	return 5 * d
+}
+
+// pause is how long a test waits where there is nothing to wait for: so that
+// what must not happen could.
+func pause(d time.Duration) time.Duration {
 	if slow() {
 		return 8 * d
 	}

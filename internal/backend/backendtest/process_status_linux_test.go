@@ -142,7 +142,7 @@ func TestTimeout(t *testing.T) {
 	w := newWorld(t)
 	mark := w.mark()
 	script := fmt.Sprintf("trap '' TERM INT HUP; %s op spread %s; %[1]s op wait %[2]s & wait", self(t), mark)
-	cmd := w.sandbox(w.policyFlags("--timeout", patience(700*time.Millisecond).String()), "/bin/sh", "-c", script)
+	cmd := w.sandbox(w.policyFlags("--timeout", pause(2*time.Second).String()), "/bin/sh", "-c", script)
 	r := finish(t, cmd)
 	if r.code != 124 || r.took > patience(6*time.Second) {
 		t.Errorf("ended with %d after %v, want 124 soon\n%s", r.code, r.took, r.stderr)

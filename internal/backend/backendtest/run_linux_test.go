@@ -97,7 +97,7 @@ type result struct {
 // finish runs a command to its end, which must come in time.
 func finish(t testing.TB, cmd *exec.Cmd) result {
 	t.Helper()
-	return finishWithin(t, cmd, patience(60*time.Second))
+	return finishWithin(t, cmd, patience(30*time.Second))
 }
 
 func finishWithin(t testing.TB, cmd *exec.Cmd, limit time.Duration) result {
@@ -115,7 +115,7 @@ func finishWithin(t testing.TB, cmd *exec.Cmd, limit time.Duration) result {
 	}
 	timer := time.AfterFunc(limit, func() { _ = cmd.Process.Kill() })
 	// A pipe that somebody holds open would keep Wait for ever.
-	cmd.WaitDelay = time.Second
+	cmd.WaitDelay = patience(4 * time.Second)
 	err := cmd.Wait()
 	if !timer.Stop() {
 		t.Fatalf("%q did not end within %v\nstdout: %s\nstderr: %s", cmd.Args, limit, clip(stdout.String()), clip(stderr.String()))
@@ -198,7 +198,7 @@ func start(t testing.TB, cmd *exec.Cmd) {
 	}
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
-		cmd.WaitDelay = time.Second
+		cmd.WaitDelay = patience(4 * time.Second)
 		_ = cmd.Wait()
 	})
 }

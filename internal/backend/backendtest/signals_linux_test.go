@@ -16,7 +16,7 @@ import (
 func line(s syscall.Signal) string { return fmt.Sprintf("=OK %q", fmt.Sprint(int(s))) }
 
 // settle gives a second signal the time to arrive, if there is one.
-func settle() { time.Sleep(patience(100 * time.Millisecond)) }
+func settle() { time.Sleep(pause(100 * time.Millisecond)) }
 
 // TestSignalPassed: what is sent to ambit reaches the command, once.
 func TestSignalPassed(t *testing.T) {
@@ -72,7 +72,7 @@ func TestSignalDuringSetup(t *testing.T) {
 	for i := range times(rounds) {
 		cmd := w.sandbox(acceptFlags(), "/bin/sh", "-c", ": > started; exec sleep 60")
 		start(t, cmd)
-		time.Sleep(patience(time.Duration(i*rounds/times(rounds)) * time.Millisecond))
+		time.Sleep(pause(time.Duration(i*rounds/times(rounds)) * time.Millisecond))
 		if i == times(rounds)-1 { // however slow the machine is, one comes late enough
 			eventually(t, "the command runs", func() bool { return fileExists(w.at("work/started")) })
 		}

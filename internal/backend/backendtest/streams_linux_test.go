@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"hash"
+	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -59,7 +60,7 @@ func TestStdin(t *testing.T) {
 	in, err := cmd.StdinPipe()
 	w.must(err)
 	defer func() { _ = in.Close() }()
-	if r := finish(t, cmd); r.code != 0 || r.took > patience(5*time.Second) {
+	if r := finish(t, cmd); r.code != 0 || r.took > patience(10*time.Second) {
 		t.Errorf("with an open input: ended with %d after %v", r.code, r.took)
 	}
 }
@@ -95,6 +96,27 @@ func TestStdout(t *testing.T) {
 	}
 	if c.n != int64(size) || !bytes.Equal(c.sum.Sum(nil), want.Sum(nil)) {
 		t.Errorf("%d bytes came, want %d; the same: %v", c.n, size, bytes.Equal(c.sum.Sum(nil), want.Sum(nil)))
+	}
+}
+
+// TestSlowReader: what a command left behind in the pipes comes through also
+// where nobody reads it until long after the command's end.
+func TestSlowReader(t *testing.T) {
+	w := newWorld(t)
+	const size = 130000 // more than ambit's own pipe holds, and less than both, so that the command can end
+	cmd := w.sandbox(append([]string{"--output-limit", "1G"}, acceptFlags()...), "/bin/sh", "-c", fmt.Sprintf("head -c %d /dev/zero; : > ended", size))
+	out, in, err := os.Pipe()
+	w.must(err)
+	defer func() { _ = out.Close() }()
+	cmd.Stdout = in
+	start(t, cmd)
+	w.must(in.Close())
+	eventually(t, "the command has ended", func() bool { return fileExists(w.at("work/ended")) })
+	time.Sleep(pause(3 * time.Second)) // what else there is to wait for is waited for by then
+	n, err := io.Copy(io.Discard, out)
+	w.must(err)
+	if ws := waitFor(t, cmd); n != size || ws.ExitStatus() != 0 {
+		t.Errorf("%d bytes came, want %d; ended with %v", n, size, ws)
 	}
 }
 

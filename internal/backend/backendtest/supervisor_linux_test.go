@@ -154,7 +154,7 @@ func TestKilledPending(t *testing.T) {
 	eventually(t, "three calls are pending", func() bool { return fileExists(w.at("work/pending-now")) })
 	w.must(syscall.Kill(cmd.Process.Pid, syscall.SIGSTOP))
 	w.write("work/go-on", "")
-	time.Sleep(patience(300 * time.Millisecond))
+	time.Sleep(pause(300 * time.Millisecond))
 	if fileExists(w.at("work/late")) {
 		t.Error("a call was served while the supervisor was stopped")
 	}
@@ -190,7 +190,7 @@ func TestStopped(t *testing.T) {
 	w.must(syscall.Kill(cmd.Process.Pid, syscall.SIGSTOP))
 	_, err = in.Write([]byte("\n"))
 	w.must(err)
-	time.Sleep(patience(200 * time.Millisecond))
+	time.Sleep(pause(200 * time.Millisecond))
 	if says("done") {
 		t.Error("a call was served while the supervisor was stopped")
 	}
