@@ -41,10 +41,10 @@ func showPosture([]string) (string, error) {
 		"session: "+strconv.Itoa(int(session)), "group: "+strconv.Itoa(group),
 		"working directory: "+filepath.Base(cwd), "arg0: "+filepath.Base(os.Args[0]),
 		"comm: "+fileText("/proc/self/comm"), "oom_score_adj: "+fileText("/proc/self/oom_score_adj"), "cgroup: "+fileText("/proc/self/cgroup"),
-		"timer slack: "+fileText("/proc/self/timerslack_ns"), "coredump_filter: "+fileText("/proc/self/coredump_filter"),
+		"coredump_filter: "+fileText("/proc/self/coredump_filter"),
 		// linux/prctl.h
 		"parent death: "+prctlInt(2), "dumpable: "+prctlValue(3), "keep capabilities: "+prctlValue(7), "securebits: "+prctlValue(27),
-		"subreaper: "+prctlInt(37), "speculation: "+prctlValue(52), "tsc: "+prctlInt(25),
+		"subreaper: "+prctlInt(37), "speculation: "+prctlValue(52), "tsc: "+prctlInt(25), "timer slack: "+prctlValue(30), // this thread's, handed on to others
 		"nice: "+callValue("getpriority", "0", "0"), "personality: "+callValue("personality", "0xffffffff"),
 		"landlock layers: "+strconv.Itoa(landlockLayers())) // last: it adds to them
 	return strings.Join(lines, "\n"), nil
