@@ -60,9 +60,9 @@ with_layers() {
 }
 
 # need_everything: kernels and images at the same time, since most of it is waiting for a mirror.
-need_everything() {
+need_everything() {   # [ROWS of the jobs]: of some layers only what these need
   local name rest pids=() pid failed=
-  (need_go && need_servers) & pids+=($!)
+  (need_go && { [[ ${1:-} != *servers* ]] || need_servers; }) & pids+=($!)
   while read -r name rest; do
     need_kernel "$name" & pids+=($!)
   done < <(rows "$lab/kernels")

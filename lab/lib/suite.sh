@@ -17,7 +17,7 @@ suite() {
   local chosen run started=$SECONDS
   chosen=$(choose "$@") || exit
   need_tools
-  need_everything
+  need_everything "$chosen"
   run=$LAB_DIR/logs/$(date +%Y%m%dT%H%M%S)-$$
   mkdir -p "$run"
   find "$LAB_DIR/logs" -mindepth 1 -maxdepth 1 -mtime +7 -exec rm -rf {} +
