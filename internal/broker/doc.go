@@ -48,14 +48,13 @@
 //
 // And of signals, where Landlock does not scope them (below ABI 6):
 //
-//   - They come from the supervisor's process: si_pid and si_code say so, or,
-//     to one of several threads before Linux 6.9, that there is something to
-//     read (POLL_IN). What glibc sends itself by pthread_cancel, and by setuid
-//     and its like in processes with several threads, it does not believe
-//     then; rt_tgsigqueueinfo to one of several threads answers ENOSYS.
-//   - A process can't queue itself a signal with the si_code of the kernel or
-//     of kill(2) (EPERM), or send one by a folder of /proc, or to a process
-//     group by a pidfd.
+//   - Those to other processes come from the supervisor's: si_pid and si_code
+//     say so, or, to one of several threads before Linux 6.9, that there is
+//     something to read (POLL_IN); rt_tgsigqueueinfo to one of several threads
+//     answers ENOSYS there. So do tkill and pidfd_send_signal to the caller's
+//     own process; by other calls it gets its signals from itself.
+//   - No signal can be sent by a folder of /proc, or to a process group by a
+//     pidfd.
 //   - Of a process group, who is forked while the signal is sent may miss one
 //     that the parent survives.
 //   - Before Linux 6.18 a signal that comes at the wrong moment makes a call

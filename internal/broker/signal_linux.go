@@ -15,7 +15,8 @@ import (
 // Signals are the broker's where Landlock does not scope them (below ABI 6).
 // What is to get one is pinned first, and judged then: a number that passes to
 // another process in between makes the signal get lost, as it would have a
-// moment later. Nothing is sent by number.
+// moment later. Nothing is sent by
+// number, but to the caller itself.
 
 // signalCalls are those that send signals.
 func signalCalls() map[int32]call {
@@ -43,6 +44,8 @@ const (
 func kill(t *task) syscall.Errno {
 	pid, sig := t.reg(0), t.reg(1)
 	switch {
+	case pid > 0 && t.own(pid):
+		return toItself
 	case pid > 0:
 		return t.signalProcess(int(pid), sig, nil)
 	case pid == -1:
@@ -56,6 +59,9 @@ func kill(t *task) syscall.Errno {
 // queueToProcess: rt_sigqueueinfo in kernel/signal.c.
 func queueToProcess(t *task) syscall.Errno {
 	pid, sig := t.reg(0), t.reg(1)
+	if pid > 0 && t.own(pid) {
+		return toItself
+	}
 	info, errno := t.copyInfo(2, sig)
 	switch {
 	case errno != 0:

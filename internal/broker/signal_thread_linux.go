@@ -24,6 +24,9 @@ func tgkill(t *task) syscall.Errno {
 	if tid <= 0 || group <= 0 {
 		return syscall.EINVAL
 	}
+	if t.own(group) {
+		return toItself
+	}
 	return t.signalThread(int(group), int(tid), t.reg(2), nil)
 }
 
@@ -32,6 +35,9 @@ func queueToThread(t *task) syscall.Errno {
 	group, tid, sig := t.reg(0), t.reg(1), t.reg(2)
 	if tid <= 0 || group <= 0 {
 		return syscall.EINVAL
+	}
+	if t.own(group) {
+		return toItself
 	}
 	info, errno := t.copyInfo(3, sig)
 	if errno != 0 {

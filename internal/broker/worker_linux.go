@@ -153,8 +153,11 @@ func (w *worker) serve(t *task) (value int64, errno syscall.Errno) {
 		return 0, syscall.ENOSYS
 	}
 	t.call = c.name
-	if errno = c.serve(t); errno == letKernel {
+	switch errno = c.serve(t); errno {
+	case letKernel:
 		errno = syscall.EACCES // Landlock does not cover it: never
+	case toItself:
+		errno = letKernel
 	}
 	return t.outcome(errno)
 }
