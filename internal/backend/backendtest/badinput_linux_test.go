@@ -48,11 +48,11 @@ func TestPolicyFile(t *testing.T) {
 			w := w.as(t)
 			file := w.at("outside/" + c.file)
 			begin := time.Now()
-			w.refuses(append(acceptFlags(), "--policy", file), "POLICY_INVALID", file, c.says)
+			w.refuses([]string{"--policy", file}, "POLICY_INVALID", file, c.says)
 			if d := time.Since(begin); d > patience(5*time.Second) {
 				t.Errorf("it took %v", d)
 			}
-			r := finish(t, w.sandbox(append(acceptFlags(), "--policy", file), "/bin/true"))
+			r := finish(t, w.sandbox([]string{"--policy", file}, "/bin/true"))
 			message := strings.ReplaceAll(r.stderr, file, "FILE")
 			if other, seen := messages[message]; seen {
 				t.Errorf("%s and %s have the same message: %s", c.file, other, message)
@@ -61,7 +61,7 @@ func TestPolicyFile(t *testing.T) {
 		})
 	}
 	w.write("outside/good", "{\n  // everything by default\n  \"extends\": \"workspace\",\n}\n")
-	succeed(t, w.sandbox(append(acceptFlags(), "--policy", w.at("outside/good")), "/bin/true"))
+	succeed(t, w.sandbox([]string{"--policy", w.at("outside/good")}, "/bin/true"))
 }
 
 // TestSurroundings: what ambit is started in.

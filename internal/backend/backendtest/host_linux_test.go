@@ -91,10 +91,6 @@ const (
 	abiUnix     = 9 // connecting to socket files
 )
 
-// acceptFlags are what every run on this kernel must accept not to be
-// enforced: nothing, on any kernel that the suite runs on (TestGaps).
-func acceptFlags() []string { return nil }
-
 // eventually waits until ok holds, and fails the test if it does not in time.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()

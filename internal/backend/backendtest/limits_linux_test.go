@@ -35,7 +35,7 @@ func TestLimitsKept(t *testing.T) {
 	for _, callers := range []string{"100", "0"} {
 		t.Run("core "+callers, func(t *testing.T) {
 			w := w.as(t)
-			cmd := w.sandbox(acceptFlags(), "/bin/cat", "/proc/self/limits")
+			cmd := w.sandbox(nil, "/bin/cat", "/proc/self/limits")
 			cmd = throughShell(cmd, `ulimit -Sn 333; ulimit -Hn 1000; ulimit -Ss 4096; ulimit -Sc 0; ulimit -Hc `+callers+`; cat /proc/self/limits > ../outside/limits; exec "$0" "$@"`)
 			inside := limitsOf(succeed(t, cmd).stdout)
 			b, err := os.ReadFile(w.at("outside/limits"))
@@ -107,7 +107,7 @@ func TestLimits(t *testing.T) {
 	})
 	t.Run("above the caller's own", func(t *testing.T) {
 		w := w.as(t)
-		cmd := throughShell(w.sandbox(append(acceptFlags(), "--open-files", "5000"), "/bin/cat", "/proc/self/limits"), `ulimit -n 100; exec "$0" "$@"`)
+		cmd := throughShell(w.sandbox([]string{"--open-files", "5000"}, "/bin/cat", "/proc/self/limits"), `ulimit -n 100; exec "$0" "$@"`)
 		if got := limitsOf(succeed(t, cmd).stdout)["Max open files"]; got != "100 100" {
 			t.Errorf("open files: %s, want 100 100", got)
 		}

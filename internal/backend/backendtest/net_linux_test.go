@@ -157,7 +157,7 @@ func TestInheritedSocket(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() { _ = f.Close() }()
-		cmd := w.sandbox(acceptFlags(), "/bin/cat")
+		cmd := w.sandbox(nil, "/bin/cat")
 		cmd.Stdin = f
 		if r := finish(t, cmd); r.code != 0 || r.stdout != "hello" {
 			t.Errorf("ended with %d, read %q: stdin is what the caller gave", r.code, r.stdout)

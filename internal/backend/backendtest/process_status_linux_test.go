@@ -27,7 +27,7 @@ func TestExitStatus(t *testing.T) {
 	for _, part := range [][]int{codes[:len(codes)/2], codes[len(codes)/2:]} {
 		wg.Go(func() {
 			for _, n := range part {
-				cmd := w.sandbox(acceptFlags(), "/bin/sh", "-c", fmt.Sprintf("exit %d", n))
+				cmd := w.sandbox(nil, "/bin/sh", "-c", fmt.Sprintf("exit %d", n))
 				if err := cmd.Run(); cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != n {
 					t.Errorf("exit %d: %v", n, err)
 				}
@@ -56,7 +56,7 @@ func TestDeadlySignals(t *testing.T) {
 			}
 			want = 3
 		}
-		cmd := w.sandbox(append(acceptFlags(), "--receipt", w.at("receipt")), "/bin/sh", "-c", script)
+		cmd := w.sandbox([]string{"--receipt", w.at("receipt")}, "/bin/sh", "-c", script)
 		r := finish(t, cmd)
 		b, err := os.ReadFile(w.at("receipt"))
 		w.must(err)
@@ -101,11 +101,11 @@ func TestNotExecuted(t *testing.T) {
 		{"granted", "./o/x", 0, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := finish(t, w.sandbox(acceptFlags(), c.command))
+			r := finish(t, w.sandbox(nil, c.command))
 			if r.code != c.code || !strings.Contains(r.stderr, c.says) {
 				t.Errorf("ended with %d and said %q, want %d and a word of %q", r.code, r.stderr, c.code, c.says)
 			}
-			cmd := w.sandbox(append([]string{"--json"}, acceptFlags()...), c.command)
+			cmd := w.sandbox([]string{"--json"}, c.command)
 			ans := decode[answer](t, finish(t, cmd).stdout)
 			if ans.ExitCode != c.code || ans.Code != "" || ans.Receipt.Outcome == nil || ans.Receipt.Outcome.Executed != (c.code == 0) {
 				t.Errorf("--json: %+v, outcome %+v", ans, ans.Receipt.Outcome)
@@ -151,12 +151,12 @@ func TestTimeout(t *testing.T) {
 	if !strings.Contains(r.stderr, "time limit") {
 		t.Errorf("said %q, want a word on the time limit", r.stderr)
 	}
-	cmd = w.sandbox(append([]string{"--json", "--timeout", "200ms"}, acceptFlags()...), "/bin/sleep", "60")
+	cmd = w.sandbox([]string{"--json", "--timeout", "200ms"}, "/bin/sleep", "60")
 	ans := decode[answer](t, finish(t, cmd).stdout)
 	if ans.ExitCode != 124 || !ans.TimedOut || ans.Receipt.Outcome == nil || !ans.Receipt.Outcome.TimedOut {
 		t.Errorf("--json: exit code %d, timed out %v", ans.ExitCode, ans.TimedOut)
 	}
-	if r := finish(t, w.sandbox(append([]string{"--timeout", "1m"}, acceptFlags()...), "/bin/true")); r.code != 0 || r.took > patience(20*time.Second) {
+	if r := finish(t, w.sandbox([]string{"--timeout", "1m"}, "/bin/true")); r.code != 0 || r.took > patience(20*time.Second) {
 		t.Errorf("a command that ends in time ended with %d after %v", r.code, r.took)
 	}
 }

@@ -173,7 +173,7 @@ func TestMovingTree(t *testing.T) {
 				w.write("work/script", c.script)
 				depth := map[string]string{"growing": "6", "moving": "400"}[c.name]
 				start := fmt.Sprintf("sh ./script %s %s & sleep 0.1", mark, depth)
-				r := finish(t, w.sandbox(acceptFlags(), "/bin/sh", "-c", start))
+				r := finish(t, w.sandbox(nil, "/bin/sh", "-c", start))
 				if r.code != 0 || r.took > patience(12*time.Second) {
 					t.Errorf("ended with %d after %v\n%s", r.code, r.took, r.stderr)
 				}

@@ -66,7 +66,7 @@ func self(t testing.TB) string {
 // policyFlags let a command read this binary, read "read" and write "work".
 func (w *world) policyFlags(more ...string) []string {
 	flags := []string{"--read", self(w), "--read", w.at("read")}
-	return slices.Concat(flags, acceptFlags(), more)
+	return slices.Concat(flags, more)
 }
 
 // environ is the environment that ambit is called with.

@@ -162,7 +162,7 @@ func TestScarce(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			w := w.as(t)
 			for _, value := range c.values {
-				cmd := through(t, "limit", c.resource, value)(w.sandbox(acceptFlags(), "/bin/sh", "-c", "echo it ran"))
+				cmd := through(t, "limit", c.resource, value)(w.sandbox(nil, "/bin/sh", "-c", "echo it ran"))
 				r := finish(t, cmd)
 				ran := strings.Contains(r.stdout, "it ran")
 				switch {

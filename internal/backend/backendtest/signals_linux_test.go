@@ -50,7 +50,7 @@ func TestSignalPassed(t *testing.T) {
 func TestSignalDefault(t *testing.T) {
 	for _, s := range []syscall.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGUSR2} {
 		w := newWorld(t)
-		cmd := w.sandbox(acceptFlags(), "/bin/sh", "-c", ": > started; exec sleep 60")
+		cmd := w.sandbox(nil, "/bin/sh", "-c", ": > started; exec sleep 60")
 		start(t, cmd)
 		eventually(t, "the command runs", func() bool { return fileExists(w.at("work/started")) })
 		w.must(cmd.Process.Signal(s))
@@ -70,7 +70,7 @@ func TestSignalDuringSetup(t *testing.T) {
 	const rounds = 60
 	ran := 0
 	for i := range times(rounds) {
-		cmd := w.sandbox(acceptFlags(), "/bin/sh", "-c", ": > started; exec sleep 60")
+		cmd := w.sandbox(nil, "/bin/sh", "-c", ": > started; exec sleep 60")
 		start(t, cmd)
 		time.Sleep(pause(time.Duration(i*rounds/times(rounds)) * time.Millisecond))
 		if i == times(rounds)-1 { // however slow the machine is, one comes late enough
@@ -99,7 +99,7 @@ func TestSignalDuringSetup(t *testing.T) {
 func TestSignalIgnored(t *testing.T) {
 	w := newWorld(t)
 	for ignored, want := range map[string]string{"": "0000000000000000", "HUP": "0000000000000001", "INT": "0000000000000002", "HUP INT": "0000000000000003"} {
-		cmd := w.sandbox(acceptFlags(), "/bin/sed", "-n", "s/^SigIgn:\t//p", "/proc/self/status")
+		cmd := w.sandbox(nil, "/bin/sed", "-n", "s/^SigIgn:\t//p", "/proc/self/status")
 		if ignored != "" {
 			cmd = throughShell(cmd, "trap '' "+ignored+`; exec "$0" "$@"`)
 		}

@@ -56,7 +56,7 @@ func TestStdin(t *testing.T) {
 		}
 	}
 	// A command that does not read must not be held by an input that never ends.
-	cmd := w.sandbox(acceptFlags(), "/bin/true")
+	cmd := w.sandbox(nil, "/bin/true")
 	in, err := cmd.StdinPipe()
 	w.must(err)
 	defer func() { _ = in.Close() }()
@@ -86,7 +86,7 @@ func TestStdout(t *testing.T) {
 	data := noise(1 << 20)
 	w.must(os.WriteFile(w.at("work/data"), data, 0o600))
 	script := fmt.Sprintf("i=0; while [ $i -lt %d ]; do cat data; i=$((i+1)); done", size>>20)
-	cmd := w.sandbox(acceptFlags(), "/bin/sh", "-c", script)
+	cmd := w.sandbox(nil, "/bin/sh", "-c", script)
 	c := &counter{sum: sha256.New()}
 	cmd.Stdout = c
 	succeed(t, cmd)
@@ -104,7 +104,7 @@ func TestStdout(t *testing.T) {
 func TestSlowReader(t *testing.T) {
 	w := newWorld(t)
 	const size = 130000 // more than ambit's own pipe holds, and less than both, so that the command can end
-	cmd := w.sandbox(append([]string{"--output-limit", "1G"}, acceptFlags()...), "/bin/sh", "-c", fmt.Sprintf("head -c %d /dev/zero; : > ended", size))
+	cmd := w.sandbox([]string{"--output-limit", "1G"}, "/bin/sh", "-c", fmt.Sprintf("head -c %d /dev/zero; : > ended", size))
 	out, in, err := os.Pipe()
 	w.must(err)
 	defer func() { _ = out.Close() }()
@@ -126,7 +126,7 @@ func TestOutputLimit(t *testing.T) {
 	w := newWorld(t)
 	const script = "head -c 70001 /dev/zero | tr '\\0' o; head -c 70002 /dev/zero | tr '\\0' e >&2; : > after"
 	for _, limit := range []int{1, 4096, 65536, 70000, 70001, 70002, 100000} {
-		cmd := w.sandbox(append([]string{"--json", "--output-limit", fmt.Sprint(limit)}, acceptFlags()...), "/bin/sh", "-c", script)
+		cmd := w.sandbox([]string{"--json", "--output-limit", fmt.Sprint(limit)}, "/bin/sh", "-c", script)
 		ans := decode[answer](t, succeed(t, cmd).stdout)
 		out, err := min(limit, 70001), min(limit, 70002)
 		if ans.Stdout != strings.Repeat("o", out) || ans.Stderr != strings.Repeat("e", err) {
@@ -143,7 +143,7 @@ func TestOutputLimit(t *testing.T) {
 			t.Errorf("limit %d: the command did not run to its end", limit)
 		}
 	}
-	r := succeed(t, w.sandbox(append([]string{"--output-limit", "1000"}, acceptFlags()...), "/bin/sh", "-c", script))
+	r := succeed(t, w.sandbox([]string{"--output-limit", "1000"}, "/bin/sh", "-c", script))
 	if r.stdout != strings.Repeat("o", 1000) || !strings.HasPrefix(r.stderr, strings.Repeat("e", 1000)+"ambit:") ||
 		!strings.Contains(r.stderr, "69001 of 70001 bytes of stdout") {
 		t.Errorf("without --json: %d bytes of stdout, stderr ends in %q", len(r.stdout), r.stderr[min(len(r.stderr), 1000):])
@@ -153,7 +153,7 @@ func TestOutputLimit(t *testing.T) {
 // TestBinaryOutput: --json says how it wrote what is not text.
 func TestBinaryOutput(t *testing.T) {
 	w := newWorld(t)
-	cmd := w.sandbox(append([]string{"--json"}, acceptFlags()...), "/bin/sh", "-c", `printf '\377\000\n'; printf 'text\303\244' >&2`)
+	cmd := w.sandbox([]string{"--json"}, "/bin/sh", "-c", `printf '\377\000\n'; printf 'text\303\244' >&2`)
 	ans := decode[struct {
 		Stdout, Stderr string
 		StdoutEncoding string `json:"stdout_encoding"`
@@ -169,7 +169,7 @@ func TestBinaryOutput(t *testing.T) {
 func TestClosedStreams(t *testing.T) {
 	w := newWorld(t)
 	for _, c := range []string{"<&-", ">&-", "2>&-", "<&- >&- 2>&-"} {
-		cmd := w.sandbox(acceptFlags(), "/bin/sh", "-c", "for n in 0 1 2; do readlink /proc/self/fd/$n; done > seen; echo out; echo err >&2; cat; exit 9")
+		cmd := w.sandbox(nil, "/bin/sh", "-c", "for n in 0 1 2; do readlink /proc/self/fd/$n; done > seen; echo out; echo err >&2; cat; exit 9")
 		cmd = throughShell(cmd, `exec "$0" "$@" `+c)
 		if r := finish(t, cmd); r.code != 9 {
 			t.Errorf("%s: ended with %d, want 9\n%s", c, r.code, r.stderr)
@@ -197,7 +197,7 @@ func throughShell(cmd *exec.Cmd, script string) *exec.Cmd {
 func TestBrokenPipe(t *testing.T) {
 	w := newWorld(t)
 	for _, flags := range [][]string{nil, {"--output-limit", "1G"}} {
-		cmd := w.sandbox(append(flags, acceptFlags()...), "/bin/sh", "-c", "exec head -c 100000000 /dev/zero")
+		cmd := w.sandbox(flags, "/bin/sh", "-c", "exec head -c 100000000 /dev/zero")
 		r, out, err := os.Pipe()
 		w.must(err)
 		cmd.Stdout = out
