@@ -92,7 +92,7 @@ func Probe(ctx context.Context) (*Host, error) {
 }
 
 // proofTime bounds the sandboxed command.
-const proofTime = 20 * time.Second
+const proofTime = 60 * time.Second
 
 // prove runs this very binary in a sandbox of the default kind. It needs
 // nothing but itself: a container may hold no other program.

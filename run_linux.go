@@ -236,7 +236,7 @@ func (r *runner) openWorkDir() (*os.File, error) {
 }
 
 // adoptedTime bounds the wait for processes that a killed launcher left.
-const adoptedTime = 10 * time.Second
+const adoptedTime = 30 * time.Second
 
 func (r *runner) notFound(found bool) {
 	o := &Outcome{ExitCode: ExitNotFound, ExecError: "cannot find the command " + r.cmd.Argv[0] + " in PATH"}

@@ -149,7 +149,7 @@ func TestReadsSameAsNative(t *testing.T) {
 	twins, broker := startTwins(t)
 	rng := rand.New(rand.NewPCG(seed, 1))
 	successes, calls, failures := 0, 0, 0
-	for end := time.Now().Add(20 * time.Second); calls < 6000 && time.Now().Before(end); calls++ {
+	for end := time.Now().Add(patient); calls < 6000 && time.Now().Before(end); calls++ {
 		if calls%100 == 0 {
 			for _, w := range twins {
 				reopen(t, w.dir)

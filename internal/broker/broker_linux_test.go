@@ -114,7 +114,7 @@ func TestEnd(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-	case <-time.After(5 * time.Second):
+	case <-time.After(patient):
 		t.Fatal("Serve does not end")
 	}
 	if err := b.Serve(); err == nil {

@@ -128,7 +128,7 @@ func playFlicker(args []string) error {
 	}()
 	got := map[string]int{}
 	// Long enough for every answer to come, bounded where one never does.
-	end := time.Now().Add(10 * time.Second)
+	end := time.Now().Add(patient)
 	for n := 0; (n < 2000 || len(got) < len(f.want)) && time.Now().Before(end); n++ {
 		err := f.try()
 		name := "OK"

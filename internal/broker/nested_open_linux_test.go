@@ -166,7 +166,7 @@ func TestNestedFIFOCrowd(t *testing.T) {
 func waitFor(tb testing.TB, what string, ok func() bool) {
 	tb.Helper()
 	for began := time.Now(); !ok(); time.Sleep(5 * time.Millisecond) {
-		if time.Since(began) > 10*time.Second {
+		if time.Since(began) > patient {
 			tb.Fatalf("there is not %s", what)
 		}
 	}

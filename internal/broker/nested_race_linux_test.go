@@ -145,7 +145,7 @@ func naiveLoses(t *testing.T, makeTree func(field, testing.TB, policy.Kind) *pla
 	defer func() { _ = ruleset.Close() }()
 	f.fill(t)
 	before := f.look(t)
-	s, listener := startConfined(t, ruleset, classWrite, "storm", f.w, f.r, "1m")
+	s, listener := startConfined(t, ruleset, classWrite, "storm", f.w, f.r, "8m")
 	b, err := New(listener, Options{Tree: tree, Files: &Files{Truncate: true}})
 	if err != nil {
 		t.Fatal(err)
@@ -153,7 +153,7 @@ func naiveLoses(t *testing.T, makeTree func(field, testing.TB, policy.Kind) *pla
 	done := make(chan error, 1)
 	go func() { done <- serveNaively(b) }()
 	changed := false
-	for began := time.Now(); !changed && time.Since(began) < 50*time.Second; time.Sleep(10 * time.Millisecond) {
+	for began := time.Now(); !changed && time.Since(began) < 4*patient; time.Sleep(10 * time.Millisecond) {
 		var st syscall.Stat_t
 		changed = syscall.Lstat(f.r+"/victim", &st) != nil || !strings.HasSuffix(before["/victim"], fmt.Sprint(stateOf(t, f.r+"/victim")))
 	}
@@ -227,7 +227,7 @@ func naivelyAllowed(t *task) bool {
 
 func stormResult(tb testing.TB, s *subject, length time.Duration) map[string]tally {
 	tb.Helper()
-	late := time.AfterFunc(length+30*time.Second, func() { _ = s.cmd.Process.Kill() })
+	late := time.AfterFunc(length+3*patient, func() { _ = s.cmd.Process.Kill() })
 	defer late.Stop()
 	var tries map[string]tally
 	if err := json.NewDecoder(s.out).Decode(&tries); err != nil {
@@ -243,7 +243,7 @@ func playStorm(args []string) error {
 		return err
 	}
 	runtime.GOMAXPROCS(16) // threads that are stopped in a call keep theirs
-	a := &attacker{w: args[0], r: args[1], end: time.Now().Add(length), tries: map[string]*tally{}}
+	a := newAttacker(args[0], args[1], length)
 	if err := os.Chdir(a.w); err != nil {
 		return err
 	}

@@ -66,7 +66,7 @@ func TestRace(t *testing.T) {
 // attack works.
 func TestNaiveLosesRace(t *testing.T) {
 	a := newArena(t)
-	s, listener := startFiltered(t, "attack", nil, a.w, a.r, "1m")
+	s, listener := startFiltered(t, "attack", nil, a.w, a.r, "8m")
 	b, err := New(listener, a.options(t))
 	if err != nil {
 		t.Fatal(err)
@@ -75,7 +75,7 @@ func TestNaiveLosesRace(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { done <- naive.serve() }()
 	changed, contacted := false, false
-	for began := time.Now(); !(changed && contacted) && time.Since(began) < 50*time.Second; time.Sleep(10 * time.Millisecond) {
+	for began := time.Now(); !(changed && contacted) && time.Since(began) < 4*patient; time.Sleep(10 * time.Millisecond) {
 		changed = changed || !cmp.Equal(a.before, stateOf(t, a.r+"/victim"))
 		contacted = contacted || a.server.contacts() > 0
 	}
@@ -192,7 +192,7 @@ type tally struct{ Worked, Failed int64 }
 
 func (a arena) wait(tb testing.TB, s *subject, length time.Duration) map[string]tally {
 	tb.Helper()
-	late := time.AfterFunc(length+30*time.Second, func() { _ = s.cmd.Process.Kill() })
+	late := time.AfterFunc(length+3*patient, func() { _ = s.cmd.Process.Kill() })
 	defer late.Stop()
 	var tries map[string]tally
 	if err := json.NewDecoder(s.out).Decode(&tries); err != nil {
@@ -208,7 +208,7 @@ func playAttack(args []string) error {
 		return err
 	}
 	runtime.GOMAXPROCS(16) // threads that are stopped in a call keep theirs
-	a := &attacker{w: args[0], r: args[1], end: time.Now().Add(length), tries: map[string]*tally{}}
+	a := newAttacker(args[0], args[1], length)
 	if err := os.Chdir(a.w); err != nil {
 		return err
 	}
@@ -219,10 +219,33 @@ func playAttack(args []string) error {
 }
 
 type attacker struct {
-	w, r  string
-	end   time.Time
-	tries map[string]*tally
-	group sync.WaitGroup
+	w, r      string
+	end, late time.Time
+	tries     map[string]*tally
+	group     sync.WaitGroup
+
+	mu     sync.Mutex
+	swings []*tally
+}
+
+func newAttacker(w, r string, length time.Duration) *attacker {
+	end := time.Now().Add(length)
+	return &attacker{w: w, r: r, end: end, late: end.Add(2 * patient), tries: map[string]*tally{}}
+}
+
+// over reports whether the time is over, and every attack has swung: on a
+// machine that others use too it may take a while until each of its threads had
+// a turn at the right moment.
+func (a *attacker) over() bool {
+	now := time.Now()
+	if now.Before(a.end) {
+		return false
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return now.After(a.late) || !slices.ContainsFunc(a.swings, func(n *tally) bool {
+		return atomic.LoadInt64(&n.Worked) == 0 || atomic.LoadInt64(&n.Failed) == 0
+	})
 }
 
 // swing is memory in which one letter changes all the time.
@@ -301,7 +324,7 @@ func (a *attacker) swinging(f func(int)) {
 	a.group.Go(func() {
 		runtime.LockOSThread() // for good: the niceness is the thread's
 		_ = syscall.Setpriority(syscall.PRIO_PROCESS, 0, 5)
-		for i := 0; time.Now().Before(a.end); i++ {
+		for i := 0; !a.over(); i++ {
 			f(i)
 			if i%8 == 0 {
 				_, _, _ = syscall.RawSyscall(syscall.SYS_SCHED_YIELD, 0, 0, 0)
@@ -313,12 +336,15 @@ func (a *attacker) swinging(f func(int)) {
 func (a *attacker) calling(name string, f func(int) syscall.Errno) {
 	n := &tally{}
 	a.tries[name] = n
+	a.mu.Lock()
+	a.swings = append(a.swings, n)
+	a.mu.Unlock()
 	a.group.Go(func() {
-		for i := 0; time.Now().Before(a.end); i++ {
+		for i := 0; !a.over(); i++ {
 			if f(i) == 0 {
-				n.Worked++
+				atomic.AddInt64(&n.Worked, 1)
 			} else {
-				n.Failed++
+				atomic.AddInt64(&n.Failed, 1)
 			}
 		}
 	})

@@ -106,7 +106,8 @@ func (p *peepshow) letter(text string, at int) func(int) {
 // peeps counts what came of the tries.
 type peeps struct{ own, refused, leaks int }
 
-// peep tries for some time, or until something leaks.
+// peep tries for some time, and then until both answers have come, or until
+// something leaks.
 func (p *peepshow) peep(t *testing.T, kind, what string, length time.Duration) (n peeps) {
 	t.Helper()
 	rest := map[string]string{"attribute": "/f", "watch": "/."}[what]
@@ -115,7 +116,9 @@ func (p *peepshow) peep(t *testing.T, kind, what string, length time.Duration) (
 	group := p.swing(t, kind, rest, stop)
 	defer group.Wait()
 	defer close(stop)
-	for end := time.Now().Add(length); time.Now().Before(end) && n.leaks == 0; {
+	end := time.Now().Add(length)
+	late := end.Add(patient)
+	for n.leaks == 0 && (time.Now().Before(end) || (n.own == 0 || n.refused == 0) && time.Now().Before(late)) {
 		var o outcome
 		leaked := false
 		if what == "watch" {
@@ -164,7 +167,7 @@ func TestNaiveLosesReadRace(t *testing.T) {
 	for _, way := range peepWays {
 		t.Run(way.kind+" "+way.what, func(t *testing.T) {
 			p := newPeepshow(t, func(o Options, files []*os.File) *subject { return startNaive(t, o, files) })
-			if n := p.peep(t, way.kind, way.what, 50*time.Second); n.leaks == 0 {
+			if n := p.peep(t, way.kind, way.what, 2*patient); n.leaks == 0 {
 				t.Errorf("the attack does not work: %+v", n)
 			}
 		})

@@ -152,6 +152,14 @@ func notifyFilter() []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(&prog[0])), len(prog)*8)
 }
 
+// How long tests wait for what comes at once, on a machine with nothing else to
+// do: that of the tests may be loaded many times over. And what a child lives at
+// most, should nobody end it.
+const (
+	patient = time.Minute
+	endless = 8 * time.Minute
+)
+
 // subject is a running child.
 type subject struct {
 	cmd *exec.Cmd
@@ -185,7 +193,7 @@ func startBy(tb testing.TB, do func(func()), role string, files []*os.File, args
 	if err != nil {
 		tb.Fatal(err)
 	}
-	dead := time.AfterFunc(2*time.Minute, func() { _ = s.cmd.Process.Kill() })
+	dead := time.AfterFunc(endless, func() { _ = s.cmd.Process.Kill() })
 	tb.Cleanup(func() {
 		dead.Stop()
 		_ = s.in.Close()
@@ -260,7 +268,7 @@ func serveAs(tb testing.TB, s *subject, listener int, o Options, set func(*Broke
 			if err != nil {
 				tb.Errorf("Serve: %v", err)
 			}
-		case <-time.After(20 * time.Second):
+		case <-time.After(patient):
 			tb.Error("Serve does not end")
 		}
 	})

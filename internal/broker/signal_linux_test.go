@@ -85,7 +85,7 @@ func running(pid int) bool {
 
 func ends(tb testing.TB, what string, pid int) {
 	tb.Helper()
-	for end := time.Now().Add(10 * time.Second); running(pid); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(patient); running(pid); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			tb.Errorf("%s goes on", what)
 			return
@@ -258,13 +258,13 @@ func TestSignalStorm(t *testing.T) {
 		o.Guard = adopter.cmd.Process.Pid
 		s, _ := startBrokered(t, o, "calls", nil)
 		outside := stranger(t, group)
-		time.Sleep(30 * time.Millisecond)
+		waitFor(t, "a group that forks", func() bool { return len(groupMembers(t, group)) >= 3 })
 		before := len(groupMembers(t, group))
 		if o := s.call(t, syscall.SYS_KILL, -group, 9); o.Errno != 0 {
 			t.Fatal(o)
 		}
 		var left []int
-		for end := time.Now().Add(5 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		for end := time.Now().Add(patient); ; time.Sleep(10 * time.Millisecond) {
 			if left = groupMembers(t, group); len(left) <= 1 || time.Now().After(end) {
 				break
 			}

@@ -84,7 +84,7 @@ func TestWatchSameAsNative(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(seed, 1))
 	var watches, events, failures int
-	for i, end := 0, time.Now().Add(20*time.Second); i < 6000 && time.Now().Before(end); i++ {
+	for i, end := 0, time.Now().Add(patient); i < 6000 && time.Now().Before(end); i++ {
 		c := randomWatch(rng, twins[0], silent)
 		var got [2]outcome
 		var said [2][]byte

@@ -42,7 +42,7 @@ func isErrno(err error, want syscall.Errno) bool { return errnoOf(err) == uint32
 
 // sweepTime bounds how long the launcher tries to end what the command left.
 // Only a process that the kernel itself holds (state D) survives SIGKILL.
-const sweepTime = 10 * time.Second
+const sweepTime = 30 * time.Second
 
 // reap waits for the command, reports its end, and ends everything else that
 // is left of its tree; or ends everything at once when the supervisor goes.

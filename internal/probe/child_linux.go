@@ -15,8 +15,9 @@ import (
 )
 
 // childTime bounds the life of one probe child. Each takes some milliseconds;
-// on an emulated processor with a busy console two seconds were not enough.
-const childTime = 5 * time.Second
+// on an emulated processor with a busy console two seconds were not enough, nor
+// might five be on a machine that is loaded as well.
+const childTime = 20 * time.Second
 
 // self is this program. The link is resolved by the kernel, so it works even
 // where the file was replaced or removed since.

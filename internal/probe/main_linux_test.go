@@ -88,7 +88,7 @@ func play(t *testing.T, scenario string, attr *syscall.SysProcAttr) *heard {
 	cmd := exec.CommandContext(t.Context(), self, scenarioArg, scenario)
 	cmd.Dir = "/" // an ordinary user may not be allowed where the tests run
 	cmd.SysProcAttr = attr
-	cmd.WaitDelay = time.Second
+	cmd.WaitDelay = time.Minute
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()

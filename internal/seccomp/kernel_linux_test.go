@@ -49,7 +49,7 @@ func runPart(t *testing.T, part string, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0], args...)
 	cmd.Env = append(os.Environ(), partVariable+"="+part, "TMPDIR="+t.TempDir())
-	cmd.WaitDelay = 10 * time.Second
+	cmd.WaitDelay = time.Minute
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("part %q: %v\n%s", part, err, out)
