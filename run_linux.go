@@ -180,6 +180,9 @@ func (r *runner) launch(ctx context.Context) error {
 	if r.res != nil && r.res.Killed && r.adopter != nil {
 		r.res.Left = r.adopter.Kill(adoptedTime) != nil
 	}
+	if r.res != nil && r.res.Emptied {
+		r.confined.Over()
+	}
 	if r.res != nil && (r.res.Started || r.res.ExecErr != nil) {
 		r.receipt.launched(r.res, req.Stdout, req.Stderr)
 	}

@@ -59,6 +59,14 @@ func (c *Confinement) Close() {
 	}
 }
 
+// Over tells that the broker has ended, and that no process of the command is
+// left: what was kept for the run may serve another one. Close follows.
+func (c *Confinement) Over() {
+	if c.Files != nil {
+		c.Files.Stock.Leave()
+	}
+}
+
 // Verdict is how far an item is enforced.
 type Verdict string
 

@@ -56,6 +56,8 @@ type Result struct {
 	// Killed: the launcher itself was, so that its orphans fell to the next
 	// subreaper above it.
 	Killed bool
+	// Emptied: the command ran, and the launcher has seen all of its tree end.
+	Emptied bool
 	// Setup is the time until the command was executed, Run from there to
 	// its end, Sweep from there until nothing was left.
 	Setup, Run, Sweep time.Duration
@@ -315,7 +317,11 @@ func (r *run) serve(fd int) {
 // Whatever went wrong before, the launcher is told to end first.
 func (r *run) finish() {
 	r.killTree()
-	r.res.Killed = sys.WaitFor(r.pid).Signaled()
+	ws := sys.WaitFor(r.pid)
+	r.res.Killed = ws.Signaled()
+	// It ends so after wait(2) found no child left, or gave up and said so;
+	// what is below it has no way out of being its child some day.
+	r.res.Emptied = r.ended && ws.Exited() && ws.ExitStatus() == 0 && !r.res.Left
 	_ = r.control.Close()
 	if r.ready != nil {
 		_ = r.ready.Close()

@@ -9,7 +9,8 @@
 // to where the command makes something.
 //
 // The stock lies outside of everything that the command is granted, under a
-// name that nobody can guess: its rules hold there too. A stock that can't be
-// made is none: the command is then served without, which is slower, and
-// never wrong.
+// name that nobody can guess: its rules hold there too. When nothing of the
+// command is left, what was not used is left to the next run. A stock that
+// can't be made is none: the command is then served without, which is slower,
+// and never wrong.
 package stock

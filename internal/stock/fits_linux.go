@@ -4,6 +4,8 @@ package stock
 
 import (
 	"os"
+	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/ambit-sandbox/ambit/internal/sys"
@@ -44,11 +46,33 @@ func (sh *shelf) fits(in Parent, mode uint32) bool {
 	return errno == 0 && flags&^unmeant == 0
 }
 
+// plainLabel returns the security label of an open folder, and whether it has
+// no attributes besides.
+func plainLabel(fd int) (label string, plain bool) {
+	var buf [256]byte
+	n, errno := sys.ListAttributes(fd, buf[:])
+	if errno == syscall.EOPNOTSUPP || errno == 0 && n == 0 {
+		return "", true
+	}
+	if errno != 0 {
+		return "", false
+	}
+	for name := range strings.SplitSeq(strings.TrimSuffix(string(buf[:n]), "\x00"), "\x00") {
+		if !slices.Contains(labels[:], name) {
+			return "", false
+		}
+	}
+	return labelOf(fd), true
+}
+
+// labels are the attributes that hold security labels.
+var labels = [...]string{"security.selinux", "security.SMACK64"}
+
 // labelOf returns the security label of a pinned object, empty where there is
 // none (SELinux, Smack).
 func labelOf(fd int) string {
 	var buf [256]byte
-	for _, name := range []string{"security.selinux", "security.SMACK64"} {
+	for _, name := range labels {
 		n, errno := sys.ReadAttribute(fd, name, buf[:])
 		switch {
 		case errno == 0:

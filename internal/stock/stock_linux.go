@@ -22,9 +22,19 @@ type Stock struct {
 type folder struct {
 	name string // in the shelf's own folder
 	ino  uint64
+	fd   int // open from when it is laid in until Each; -1 after it
+}
+
+func (f *folder) close() {
+	if f.fd >= 0 {
+		_ = syscall.Close(f.fd)
+		f.fd = -1
+	}
 }
 
 // Make lays in n folders for each of the file systems devs (stat(2), st_dev).
+// Folders that
+// an earlier run has left are used again (see [Stock.Leave]), the others made.
 // They are kept in one of the places (see [Places]), the best first; closed
 // tells of a canonical path that the command gets no access to it.
 func Make(n int, devs []uint64, places []string, closed func(path string) bool) *Stock {
@@ -40,20 +50,16 @@ func Make(n int, devs []uint64, places []string, closed func(path string) bool) 
 	return s
 }
 
-// Each calls do with every folder in store, pinned, and ends at the first
-// error.
+// Each calls do with every folder in store, open, closes it, and ends at the
+// first error. It is called once.
 func (s *Stock) Each(do func(fd int, dev, ino uint64) error) error {
 	for dev, sh := range s.shelves {
-		for _, f := range sh.folders {
-			fd, errno := sh.pin(f)
-			if errno != 0 {
-				return errno
-			}
-			err := do(fd, dev, f.ino)
-			_ = syscall.Close(fd)
-			if err != nil {
+		for i := range sh.folders {
+			f := &sh.folders[i]
+			if err := do(f.fd, dev, f.ino); err != nil {
 				return err
 			}
+			f.close()
 		}
 	}
 	return nil
@@ -104,13 +110,20 @@ func (s *Stock) giveBack(sh *shelf, f folder, errno syscall.Errno) {
 	sh.shut = sh.shut || errno == syscall.EXDEV || errno == syscall.EINVAL
 }
 
+// Leave leaves what is left to a later run, and ends the stock like Close.
+// There must be no process any more that this stock's rules hold for: they
+// would hold wherever the later run puts a folder.
+func (s *Stock) Leave() { s.end((*shelf).leave) }
+
 // Close removes what is left. No other call may follow, or be under way.
-func (s *Stock) Close() {
+func (s *Stock) Close() { s.end((*shelf).remove) }
+
+func (s *Stock) end(each func(*shelf)) {
 	if s == nil {
 		return
 	}
 	for _, sh := range s.shelves {
-		sh.remove()
+		each(sh)
 	}
 	closeFiles(s.files)
 	s.shelves, s.files = nil, nil

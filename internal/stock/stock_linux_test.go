@@ -246,6 +246,18 @@ func BenchmarkMake(b *testing.B) {
 	dir := b.TempDir()
 	dev := devOf(b, dir)
 	for b.Loop() {
-		Make(maxFolders, []uint64{dev}, []string{dir + "/place"}, always).Close()
+		s := Make(maxFolders, []uint64{dev}, []string{dir + "/place"}, always)
+		_ = s.Each(func(int, uint64, uint64) error { return nil })
+		s.Close()
+	}
+}
+
+func BenchmarkReuse(b *testing.B) {
+	dir := b.TempDir()
+	dev := devOf(b, dir)
+	for b.Loop() {
+		s := Make(maxFolders, []uint64{dev}, []string{dir + "/place"}, always)
+		_ = s.Each(func(int, uint64, uint64) error { return nil })
+		s.Leave()
 	}
 }

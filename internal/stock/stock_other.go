@@ -9,3 +9,6 @@ type Stock struct{}
 
 // Close does nothing.
 func (*Stock) Close() {}
+
+// Leave does nothing.
+func (*Stock) Leave() {}

@@ -4,6 +4,7 @@ package stock
 
 import (
 	"os"
+	"strings"
 	"syscall"
 
 	"github.com/ambit-sandbox/ambit/internal/sys"
@@ -12,31 +13,53 @@ import (
 // maxSwept bounds how many leftovers one run looks at.
 const maxSwept = 64
 
-// sweep removes what runs have left that were killed before they could: a
-// folder that nobody has locked is nobody's. What is not empty was not made by
+// sweep goes through what earlier runs have left in a place: it takes over one
+// folder that is free, if there is one, and removes those that are unfit or too
+// many. It also removes those of runs that were killed, which nobody has
+// locked. They are never used again: a command can outlive its killed
+// supervisor for a moment, and its rules would hold wherever their folders were
+// put. What does not look like a run's folder, or is not empty, was not made by
 // us, and stays.
-func sweep(place *os.File) {
+func sweep(n int, place *os.File, dev uint64) *shelf {
+	var mine *shelf
 	names, _ := place.Readdirnames(maxSwept)
+	surplus := len(names) - maxLeft
 	for _, name := range names {
-		fd, errno := lockFolder(place, name)
+		own, free := strings.CutPrefix(name, freePrefix)
+		if !drawn(own) || free && mine != nil && surplus <= 0 {
+			continue
+		}
+		dir, errno := lockFolder(place, name, dev)
 		if errno != 0 {
 			continue
 		}
-		dir := os.NewFile(uintptr(fd), name)
+		if free && mine == nil {
+			if mine = takeOver(n, place, dir, name, dev); mine != nil {
+				continue
+			}
+		}
 		empty(dir)
-		_ = sys.RemoveFolder(int(place.Fd()), name)
+		if sys.RemoveFolder(int(place.Fd()), name) == 0 {
+			surplus--
+		}
 		_ = dir.Close()
 	}
+	return mine
 }
+
+// drawn reports whether a name looks like one of [sys.RandomName].
+func drawn(name string) bool { return len(name) == 16 && strings.Trim(name, "0123456789abcdef") == "" }
 
 // maxCleared is more than any run keeps in its folder.
 const maxCleared = 1024
 
-// empty removes empty folders, and files, from a run's folder.
+// empty removes empty folders, and what else a run gives a name there for a
+// moment (see waiting), from a run's folder.
 func empty(dir *os.File) {
+	_, _ = dir.Seek(0, 0)
 	names, _ := dir.Readdirnames(maxCleared)
 	for _, name := range names {
-		if sys.RemoveFolder(int(dir.Fd()), name) == syscall.ENOTDIR {
+		if sys.RemoveFolder(int(dir.Fd()), name) == syscall.ENOTDIR && drawn(name) {
 			_ = sys.Unlink(int(dir.Fd()), name)
 		}
 	}

@@ -189,12 +189,17 @@ func NoNewPrivs() (bool, error) {
 	return v == 1, os.NewSyscallError("prctl(PR_GET_NO_NEW_PRIVS)", err)
 }
 
-// WaitFor waits for one child and returns its status.
+// WaitFor waits for one child and returns its status; where there is no such
+// child, one that is neither an exit nor a signal.
 func WaitFor(pid int) syscall.WaitStatus {
 	var ws syscall.WaitStatus
 	for {
-		if _, err := syscall.Wait4(pid, &ws, syscall.WALL, nil); err != syscall.EINTR {
+		switch _, err := syscall.Wait4(pid, &ws, syscall.WALL, nil); err {
+		case nil:
 			return ws
+		case syscall.EINTR:
+		default:
+			return ^syscall.WaitStatus(0)
 		}
 	}
 }

@@ -60,9 +60,7 @@ func TestNestedProgram(t *testing.T) {
 			if b, err := os.ReadFile(w.at("work/closed/prog")); err != nil || string(b) != "#!/bin/sh\necho blocked\n" {
 				t.Errorf("the blocked program: %q, %v", b, err)
 			}
-			if fileExists(w.at(stockAt)) {
-				t.Error("the stock is left")
-			}
+			w.left(1)
 		})
 	}
 }

@@ -19,7 +19,8 @@ import (
 )
 
 // foldersInStore is how many folders are kept for each file system. Each costs
-// every run a mkdir, a rule and, if it was not used, a rmdir (BenchmarkMake).
+// every run a look and a rule (BenchmarkReuse); where none is left of an earlier
+// run, a mkdir more (BenchmarkMake).
 const foldersInStore = 6
 
 // layIn makes folders for later, and gives each the rule that a folder without
