@@ -22,23 +22,28 @@ type Protection struct {
 // command's work.
 var Protections = []Protection{
 	{"agent", "Coding agents take settings, commands and servers to start from these.", inWorkDir(
-		".aider.conf.yml", ".amazonq", ".claude", ".codex", ".continue", ".cursor", ".gemini", ".kiro", ".mcp.json",
-		".opencode", ".roo", ".windsurf", "opencode.json", "opencode.jsonc",
+		".aider.conf.yml", ".amazonq", ".amp", ".claude", ".codex", ".continue", ".crush.json", ".cursor", ".factory",
+		".gemini", ".junie", ".kiro", ".mcp.json", ".opencode", ".qwen", ".roo", ".trae", ".windsurf",
+		"crush.json", "opencode.json", "opencode.jsonc",
 	)},
 	{"editor", "Editors run tasks and tools that these name as soon as the folder is opened.", inWorkDir(
-		".devcontainer", ".devcontainer.json", ".fleet", ".idea", ".vscode", ".zed",
+		".devcontainer", ".devcontainer.json", ".fleet", ".helix", ".idea", ".vscode", ".zed",
 	)},
 	// commondir makes Git read the configuration and the hooks of another
-	// folder (gitrepository-layout(5)).
+	// folder, branches and remotes name repositories to push to, whose hooks
+	// run (gitrepository-layout(5)). With HEAD the project could become a bare
+	// repository, which counts where .git is made none, by taking its HEAD away
+	// (setup_git_directory_gently_1 in Git's setup.c).
 	{"git-config", "Git runs programs that its configuration names, even for `git status`.", inWorkDir(
-		".git/commondir", ".git/config", ".git/config.worktree",
+		"HEAD", ".git/branches", ".git/commondir", ".git/config", ".git/config.worktree", ".git/remotes",
 		".git/modules/**/commondir", ".git/modules/**/config", ".git/modules/**/config.worktree",
 	)},
 	{"git-hooks", "Git runs them when the user commits, merges, checks out or pushes.", inWorkDir(
 		".git/hooks", ".git/modules/**/hooks",
 	)},
-	{"git-worktrees", "Git takes its configuration from where these say, in the worktrees beside the project.", inWorkDir(
-		".git/worktrees/*/commondir", ".git/worktrees/*/config.worktree",
+	// Without its commondir the folder of a worktree is a whole repository.
+	{"git-worktrees", "Git takes its configuration and hooks from where these say, in the worktrees beside the project.", inWorkDir(
+		".git/worktrees/*/commondir", ".git/worktrees/*/config", ".git/worktrees/*/config.worktree", ".git/worktrees/*/hooks",
 	)},
 }
 

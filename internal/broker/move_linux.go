@@ -116,6 +116,9 @@ func (t *task) addName(fromDir int32, fromArg int, toDir int32, toArg int, how n
 	}
 	a, nodeA := t.judgeSource(from)
 	b, nodeB := t.judgeName(to)
+	if n := t.b.land.waypoint(to.path()); n != nil && o.stat.Mode&syscall.S_IFMT == syscall.S_IFLNK {
+		b, nodeB = refused, n
+	}
 	switch {
 	case a == refused:
 		return t.declineFound(from, o.name, nodeA)

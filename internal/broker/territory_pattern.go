@@ -65,3 +65,18 @@ func (t *territory) through(link string) *plan.Node {
 	}
 	return nil
 }
+
+// waypoint returns the node of a protection that speaks of names below p, were
+// there a folder, or nil. A symbolic link there would lead these names away from
+// where the protection holds: to what the command has prepared. Patterns of the
+// user's own may start so high up that no link could be made anywhere.
+func (t *territory) waypoint(p string) *plan.Node {
+	p = t.spell(p)
+	patterns := t.tree.Patterns()
+	for i := range patterns {
+		if n := &patterns[i]; n.Rule.Builtin && len(p) > len(n.Base) && n.Reaches(p) == p {
+			return n.At(p)
+		}
+	}
+	return nil
+}

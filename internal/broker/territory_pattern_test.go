@@ -88,3 +88,22 @@ func BenchmarkJudgePatterns(b *testing.B) {
 		land.judge("/home/u/project/node_modules/some-package/lib/internal/index.js", plan.Read)
 	}
 }
+
+// TestWaypoint: no link may stand where a protection's pattern goes on below.
+// The user's own patterns leave links alone.
+func TestWaypoint(t *testing.T) {
+	guard := func(path string) policy.PathRule {
+		return policy.PathRule{Path: path, Kind: policy.BlockedWrite, Pattern: true, Builtin: true}
+	}
+	tr := tree(t, policy.PathRule{Path: "/p", Kind: policy.Write}, patternRule(policy.BlockedWrite, "/p/u/**/x"),
+		guard("/p/m/**/hooks"), guard("/p/w/*/config"))
+	land := newTerritory(tr, &Files{}, func(string) Inode { return Inode{} })
+	for name, want := range map[string]bool{
+		"": false, "/": false, "/p": false, "/p/f": false, "/p/u/d": false, "/p/m": false, "/p/mm/a": false,
+		"/p/m/a": true, "/p/m/a/b": true, "/p/w/a": true, "/p/w/a/b": false, "/q/w/a": false,
+	} {
+		if got := land.waypoint(name) != nil; got != want {
+			t.Errorf("%q: %v", name, got)
+		}
+	}
+}

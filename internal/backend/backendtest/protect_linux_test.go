@@ -88,6 +88,45 @@ func TestProtectionsGiveWay(t *testing.T) {
 	})
 }
 
+// TestProtectionsNotLedAway: what stands in .git/modules or .git/worktrees is
+// replaced neither by a symbolic link to what the command has prepared, nor by
+// a folder with it, nor made anew with it. Elsewhere all that works.
+func TestProtectionsNotLedAway(t *testing.T) {
+	w := newWorld(t)
+	for _, dir := range []string{".git/modules/a", ".git/worktrees/a", ".git/other"} {
+		w.must(os.MkdirAll(w.at("work/"+dir), 0o755))
+		w.write("work/"+dir+"/config", "trusted")
+	}
+	attempts := []attempt{
+		{"mkdirat AT 'evil 0755", "OK", ""},
+		{"put evil/config WRONLY|CREAT x", "OK", ""},
+		{"symlinkat '../../evil AT 'evil/link", "OK", ""},
+		{"renameat AT '.git/other AT '.git/moved", "OK", ""},
+		{"symlinkat '../evil AT '.git/other", "OK", ""},
+		{"get .git/other/config", "OK", "x"},
+	}
+	for _, zone := range []string{".git/modules", ".git/worktrees"} {
+		attempts = append(attempts,
+			attempt{"renameat AT '" + zone + "/a AT '" + zone + "/b", "OK", ""},
+			attempt{"symlinkat '../../evil AT '" + zone + "/a", "EACCES", ""},
+			attempt{"linkat AT 'evil/link AT '" + zone + "/a 0", "EACCES", ""},
+			attempt{"renameat AT 'evil/link AT '" + zone + "/a", "EXDEV", ""},
+			attempt{"renameat AT 'evil AT '" + zone + "/a", "EXDEV", ""},
+			attempt{"renameat2 AT 'evil AT '" + zone + "/b 2", "EXDEV", ""},
+			attempt{"mkdirat AT '" + zone + "/a 0755", "OK", ""},
+			attempt{"put " + zone + "/a/config WRONLY|CREAT x", "EACCES", ""},
+			attempt{"mkdirat AT '" + zone + "/a/hooks 0755", "EACCES", ""},
+			attempt{"put " + zone + "/a/HEAD WRONLY|CREAT x", "OK", ""},
+		)
+	}
+	w.tryAll(w.policyFlags(), attempts)
+	w.tryAll(w.policyFlags("--unprotect", "all"), []attempt{
+		{"symlinkat '../../evil AT '.git/modules/c", "OK", ""},
+		{"symlinkat '../../evil AT '.git/worktrees/c", "OK", ""},
+		{"get .git/worktrees/c/config", "OK", "x"},
+	})
+}
+
 // TestUnprotectGit: Git says what it may not change, and may with the flag.
 func TestUnprotectGit(t *testing.T) {
 	w := newWorld(t)
