@@ -71,14 +71,22 @@ func (t *task) judgeObject(o *object, need plan.Mode) (judgement, *plan.Node) {
 		}
 	}
 	j, n := t.b.land.judge(o.name, need)
-	if j == brokered {
-		// A file of /proc answers by who has opened it (proc(5)), and that
-		// would be the broker.
-		if kind, errno := sys.FSKindOf(o.fd); errno != 0 || kind.Proc {
-			j = native
-		}
+	if j == brokered && !o.servable() {
+		j = native
 	}
 	return j, n
+}
+
+// servable reports whether the broker may open an object for somebody else. A
+// file of /proc answers by who has opened it (proc(5)), and that would be the
+// broker, which is not in the caller's domain. Of what has no name that could be
+// said the tree says nothing.
+func (o *object) servable() bool {
+	if o.place != named && o.place != removed {
+		return false
+	}
+	kind, errno := sys.FSKindOf(o.fd)
+	return errno == 0 && !kind.Proc
 }
 
 // unfollowed is the answer for a name that could not be followed. What is
@@ -108,9 +116,9 @@ func (t *task) missing(s *spot) syscall.Errno { return t.unlessNative(s, syscall
 
 // exchangeable reports whether a name may lead to something else, without a
 // rule, before the kernel looks at it: it stands in a folder that the kernel
-// does not decide over.
+// does not decide over. The broker then opens what was decided on, if it may.
 func (t *task) exchangeable(s *spot, need plan.Mode) bool {
-	if s.folder == nil || s.folder.place != named {
+	if s.folder == nil || s.folder.place != named || !s.object.servable() {
 		return false
 	}
 	land := t.b.land

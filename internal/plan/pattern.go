@@ -47,7 +47,7 @@ type progress struct {
 // run follows a pattern along a path.
 func (p *Pattern) run(path string, c caseRule) progress {
 	rest, below := cutBase(path, p.Base)
-	if !below {
+	if !below || inProc(path) && !inProc(p.Base) {
 		return progress{alive: -1}
 	}
 	here := len(path) - len(rest)
@@ -71,6 +71,11 @@ func (p *Pattern) run(path string, c caseRule) progress {
 	}
 	return at
 }
+
+// inProc reports whether a place is in /proc. What is there has names that the
+// kernel gives, and can be opened by nobody on behalf of another process. So a
+// pattern that starts further up leaves it alone: else all of it was closed.
+func inProc(path string) bool { return path == "/proc" || strings.HasPrefix(path, "/proc/") }
 
 // cutBase returns what of a path comes below a folder, with the slash.
 func cutBase(path, base string) (rest string, below bool) {
