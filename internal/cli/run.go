@@ -157,8 +157,8 @@ func (a *App) runJSON(c *ambit.Command, receipt *os.File) int {
 	}
 	ans.Stdout, ans.StdoutEncoding = res.Redactor.Output(stdout.Bytes(), counts.Stdout)
 	ans.Stderr, ans.StderrEncoding = res.Redactor.Output(stderr.Bytes(), counts.Stderr)
-	if code := a.printJSON(ans); code != exitOK {
-		return ambit.ExitUnavailable
+	if code := a.printJSON(ans); code != exitOK && res.ExitCode == 0 {
+		return code // not 125: the command has run, and is not to be run again
 	}
 	return res.ExitCode
 }

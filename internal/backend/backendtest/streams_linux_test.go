@@ -150,6 +150,23 @@ func TestOutputLimit(t *testing.T) {
 	}
 }
 
+// TestAnswerLost: where the answer can't be printed, the exit code is not the
+// one that says that nothing ran.
+func TestAnswerLost(t *testing.T) {
+	w := newWorld(t)
+	for script, want := range map[string]int{": > ran; exit 0": 1, ": > ran; exit 9": 9} {
+		full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+		w.must(err)
+		defer func() { _ = full.Close() }()
+		cmd := w.sandbox([]string{"--json"}, "/bin/sh", "-c", script)
+		cmd.Stdout = full
+		if r := finish(t, cmd); r.code != want || !strings.Contains(r.stderr, "cannot print the answer") {
+			t.Errorf("%s: ended with %d, want %d, and said %q", script, r.code, want, r.stderr)
+		}
+		w.must(os.Remove(w.at("work/ran")))
+	}
+}
+
 // TestBinaryOutput: --json says how it wrote what is not text.
 func TestBinaryOutput(t *testing.T) {
 	w := newWorld(t)
