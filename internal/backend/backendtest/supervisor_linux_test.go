@@ -42,9 +42,6 @@ func TestSupervisorConfined(t *testing.T) {
 	for name, flags := range map[string][]string{
 		"direct": nil, "nested": {"--block-write", w.at("work/closed")}, "output limit": {"--output-limit", "1000"},
 	} {
-		if name == "nested" && landlockABI() < abiTruncate {
-			continue
-		}
 		t.Run(name, func(t *testing.T) {
 			w := w.as(t)
 			cmd := w.hold(w.policyFlags(flags...), w.mark())
@@ -94,9 +91,6 @@ const (
 func TestStorm(t *testing.T) {
 	w := newWorld(t)
 	flags := []string{"--block", w.at("work/closed")}
-	if landlockABI() < abiTruncate {
-		flags = nil
-	}
 	const limit = 4 * time.Second
 	cmd := w.sandbox(w.policyFlags(append(flags, "--timeout", limit.String(), "--receipt", w.at("outside/receipt"))...), self(t), probeArg, "storm")
 	begin := time.Now()
@@ -142,9 +136,6 @@ func TestStorm(t *testing.T) {
 // wait for it, of every kind: to connect, to open a FIFO, and, as it was
 // stopped before, any call. All processes end, and no call has been granted.
 func TestKilledPending(t *testing.T) {
-	if landlockABI() < abiTruncate {
-		t.Skip("no places are nested below Landlock ABI 3")
-	}
 	w := newWorld(t)
 	full := listenFull(t, w.at("work/full"))
 	defer full()

@@ -30,9 +30,9 @@ func TestWithinLandlock(t *testing.T) {
 				w.write("work/"+name, "content")
 			}
 			flags := w.policyFlags(c.flags(w)...)
-			if c.name != "nothing nested" && landlockABI() < abiTruncate {
-				w.refuses(flags, "SANDBOX_UNAVAILABLE", "files.nested")
-				return
+			cut := "EACCES"
+			if landlockABI() < abiTruncate { // no domain of that kernel denies it
+				cut = "OK"
 			}
 			w.tryAll(flags, []attempt{
 				{"elsewhere put before WRONLY|CREAT x", "OK", ""},
@@ -56,7 +56,7 @@ func TestWithinLandlock(t *testing.T) {
 				{"put more WRONLY|CREAT x", "EACCES", ""},
 				{"put other/more WRONLY|CREAT x", "EACCES", ""},
 				{"openat AT '. TMPFILE|RDWR 0600", "EACCES", ""},
-				{"truncate 'f 0", "EACCES", ""},
+				{"truncate 'f 0", cut, ""},
 				{"mkdirat AT 'dir 0755", "EACCES", ""},
 				{"mknodat AT 'fifo FIFO|0600 0", "EACCES", ""},
 				{"symlinkat 'f AT 'link", "EACCES", ""},
