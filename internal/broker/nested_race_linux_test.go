@@ -151,7 +151,7 @@ func naiveLoses(t *testing.T, makeTree func(field, testing.TB, policy.Kind) *pla
 		t.Fatal(err)
 	}
 	done := make(chan error, 1)
-	go func() { done <- serveNaively(b) }()
+	go func() { done <- serveNaively(b, naivelyAllowed) }()
 	changed := false
 	for began := time.Now(); !changed && time.Since(began) < 4*patient; time.Sleep(10 * time.Millisecond) {
 		var st syscall.Stat_t
@@ -170,7 +170,7 @@ func naiveLoses(t *testing.T, makeTree func(field, testing.TB, policy.Kind) *pla
 }
 
 // serveNaively decides on what it sees, and then lets the call go on.
-func serveNaively(b *Broker) error {
+func serveNaively(b *Broker, allowed func(*task) naiveVerdict) error {
 	b.started.Store(true)
 	defer b.release()
 	w := &worker{b: b}
@@ -191,38 +191,63 @@ func serveNaively(b *Broker) error {
 			return err
 		}
 		t := &task{b: b, w: w, id: c.ID, tid: int(c.TID), nr: c.Nr, args: c.Args}
-		if naivelyAllowed(t) {
-			err = w.buf.Continue(b.listener, t.id)
-		} else {
-			err = w.buf.Answer(b.listener, t.id, 0, syscall.EACCES)
-		}
-		if err != nil && !errors.Is(err, syscall.ENOENT) {
+		if err := answerNaively(t, allowed(t)); err != nil {
 			return err
 		}
 	}
 }
 
+func answerNaively(t *task, v naiveVerdict) error {
+	var err error
+	switch v {
+	case goesOn:
+		err = t.w.buf.Continue(t.b.listener, t.id)
+	case declined:
+		err = t.w.buf.Answer(t.b.listener, t.id, 0, syscall.EACCES)
+	}
+	if errors.Is(err, syscall.ENOENT) {
+		return nil
+	}
+	return err
+}
+
+// naiveVerdict is what a naive supervisor makes of a call.
+type naiveVerdict int
+
+const (
+	goesOn naiveVerdict = iota
+	declined
+	answeredLater // by somebody else
+)
+
+func verdictOf(j judgement) naiveVerdict {
+	if j == refused {
+		return declined
+	}
+	return goesOn
+}
+
 // naivelyAllowed judges the first name of a call.
-func naivelyAllowed(t *task) bool {
+func naivelyAllowed(t *task) naiveVerdict {
 	dir, arg := t.reg(0), 1
 	if t.nr == syscall.SYS_TRUNCATE {
 		dir, arg = sys.AtCWD, 0
 	}
 	on, errno := t.path(dir, arg, 0)
 	if errno != 0 {
-		return false
+		return declined
 	}
 	s, errno := t.locate(on)
 	if errno != 0 {
-		return false
+		return declined
 	}
 	defer s.close()
 	if s.object != nil {
 		j, _ := t.judgeObject(s.object, plan.Write)
-		return j != refused
+		return verdictOf(j)
 	}
 	j, _ := t.judgeName(s)
-	return j != refused
+	return verdictOf(j)
 }
 
 func stormResult(tb testing.TB, s *subject, length time.Duration) map[string]tally {
