@@ -93,7 +93,7 @@ func TestStorm(t *testing.T) {
 	flags := []string{"--block", w.at("work/closed")}
 	limit := 4 * time.Second
 	if slow() {
-		limit = 15 * time.Second
+		limit = 20 * time.Second
 	}
 	cmd := w.sandbox(w.policyFlags(append(flags, "--timeout", limit.String(), "--receipt", w.at("outside/receipt"))...), self(t), probeArg, "storm")
 	begin := time.Now()
