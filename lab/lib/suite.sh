@@ -76,7 +76,7 @@ run_jobs() {
 # one_job RUN NAME KERNEL APPEND APPARMOR RELEASE ABI USERNS SUITES: boot it, leave NAME.row in RUN.
 one_job() {
   local run=$1 name=$2 kernel=$3 append=${4#-} apparmor=${5#-} release=$6 abi=$7 userns=$8 suites=$9
-  local layers images label=unconfined vm='' status=0 started=$SECONDS suite options=() limit=1200
+  local layers images label=unconfined vm='' status=0 started=$SECONDS suite options=() limit=2000
   mapfile -t layers < <(layers_of "$suites")
   images=$(with_layers "${layers[@]}")
   [ ${#layers[@]} = 0 ] || options+=(--mem 3072)
