@@ -149,7 +149,7 @@ func TestPatternsExec(t *testing.T) {
 // they stay closed.
 func TestPatternsGit(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("git is not installed")
+		t.Fatalf("the test needs git: %v", err)
 	}
 	w := newWorld(t)
 	w.write("work/.env", "secret")
