@@ -89,8 +89,15 @@ func greeting(fd int) (string, error) {
 		return "setsockopt", err
 	}
 	buf := make([]byte, 64)
-	n, err := syscall.Read(fd, buf)
-	return string(buf[:max(n, 0)]), err
+	for {
+		n, err := syscall.Read(fd, buf)
+		if err == syscall.EINTR {
+			// Go's runtime sends its threads signals; a socket with a time limit
+			// does not go on after one, whatever SA_RESTART says (signal(7)).
+			continue
+		}
+		return string(buf[:max(n, 0)]), err
+	}
 }
 
 // sendTo ADDRESS TEXT [connect]: a datagram.
