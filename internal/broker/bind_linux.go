@@ -24,7 +24,7 @@ func bind(t *task) syscall.Errno {
 	if a.kind != pathname {
 		return letKernel
 	}
-	sock, flags, errno := duplicate(t.tid, t.reg(0))
+	sock, flags, errno := t.duplicate(t.reg(0))
 	if errno != 0 {
 		return letKernel
 	}

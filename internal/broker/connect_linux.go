@@ -13,7 +13,7 @@ import (
 // of the caller's socket, with a copy of the address, and unix sockets are
 // reached through a descriptor that pins them.
 func connect(t *task) syscall.Errno {
-	sock, flags, errno := duplicate(t.tid, t.reg(0))
+	sock, flags, errno := t.duplicate(t.reg(0))
 	if errno != 0 {
 		return errno
 	}

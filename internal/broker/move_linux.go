@@ -36,7 +36,7 @@ func (t *task) move(fromDir int32, fromArg int, toDir int32, toArg int, flags ui
 		return errno
 	}
 	defer from.close()
-	to, errno := t.spot(toDir, toArg)
+	to, errno := t.spotBeside(from, toDir, toArg)
 	if errno != 0 {
 		return errno
 	}

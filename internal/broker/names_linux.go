@@ -5,6 +5,7 @@ package broker
 import (
 	"syscall"
 
+	"github.com/ambit-sandbox/ambit/internal/plan"
 	"github.com/ambit-sandbox/ambit/internal/stock"
 	"github.com/ambit-sandbox/ambit/internal/sys"
 )
@@ -19,7 +20,7 @@ func mkdirat(t *task) syscall.Errno { return t.makeFolder(t.reg(0), 1) }
 // makeFolder may make a folder that an exception is to lie in: it is empty,
 // and from then on can't be moved.
 func (t *task) makeFolder(dir int32, arg int) syscall.Errno {
-	s, errno := t.spot(dir, arg)
+	s, errno := t.spotFor(dir, arg, plan.Write)
 	if errno != 0 {
 		return errno
 	}
@@ -63,7 +64,7 @@ func (t *task) makeNode(dir int32, arg int) syscall.Errno {
 	default:
 		return letKernel
 	}
-	s, errno := t.spot(dir, arg)
+	s, errno := t.spotFor(dir, arg, plan.Write)
 	if errno != 0 {
 		return errno
 	}
@@ -113,7 +114,7 @@ func unlinkat(t *task) syscall.Errno {
 }
 
 func (t *task) remove(dir int32, arg int, do func(int, string) syscall.Errno) syscall.Errno {
-	s, errno := t.spot(dir, arg)
+	s, errno := t.spotFor(dir, arg, plan.Write)
 	if errno != 0 {
 		return errno
 	}
@@ -124,12 +125,43 @@ func (t *task) remove(dir int32, arg int, do func(int, string) syscall.Errno) sy
 // spot finds the place of a name that is not followed. What is wrong with the
 // name the kernel says itself.
 func (t *task) spot(dir int32, arg int) (*spot, syscall.Errno) {
+	return t.spotFor(dir, arg, plan.None)
+}
+
+// spotFor is spot for a call that is the kernel's where the folder has a rule
+// for as much as the call asks.
+func (t *task) spotFor(dir int32, arg int, asks plan.Mode) (*spot, syscall.Errno) {
 	on, errno := t.path(dir, arg, noFollow)
 	if errno != 0 {
 		return nil, letKernel
 	}
+	on.asks = asks
+	return t.spotOf(on)
+}
+
+func (t *task) spotOf(on target) (*spot, syscall.Errno) {
+	on.how |= bareName
 	s, errno := t.locate(on)
 	if errno != 0 {
+		return nil, unfollowed(errno)
+	}
+	return s, 0
+}
+
+// spotBeside is spot for a second name of the same call. Where it begins as the
+// first one does, up to its last component, it stands in the same folder.
+func (t *task) spotBeside(first *spot, dir int32, arg int) (*spot, syscall.Errno) {
+	on, errno := t.path(dir, arg, noFollow)
+	if errno != 0 {
+		return nil, letKernel
+	}
+	folder, last, slash := splitLast(on.name)
+	of, _, _ := splitLast(first.on.name)
+	if first.folder == nil || folder != of || dir != first.on.dir || last == "" || last == "." || last == ".." {
+		return t.spotOf(on)
+	}
+	s := &spot{on: on, folder: first.folder, lent: true, last: last, slash: slash}
+	if _, errno := t.lookAt(s, 0); errno != 0 {
 		return nil, unfollowed(errno)
 	}
 	return s, 0

@@ -50,7 +50,10 @@ func (t *task) open(dir int32, arg, flags int, mode uint32, resolve uint64) sysc
 		op.need = plan.Read
 	}
 	var how naming
-	if flags&syscall.O_NOFOLLOW != 0 || flags&(syscall.O_CREAT|syscall.O_EXCL) == syscall.O_CREAT|syscall.O_EXCL {
+	switch {
+	case flags&(syscall.O_CREAT|syscall.O_EXCL) == syscall.O_CREAT|syscall.O_EXCL:
+		how = noFollow | bareName
+	case flags&syscall.O_NOFOLLOW != 0:
 		how = noFollow
 	}
 	var errno syscall.Errno
@@ -62,6 +65,9 @@ func (t *task) open(dir int32, arg, flags int, mode uint32, resolve uint64) sysc
 		op.on.how |= makes
 	case strings.HasSuffix(op.on.name, "/"):
 		op.on.how = 0 // the slash wins over O_NOFOLLOW (open_last_lookups)
+	}
+	if op.on.asks = op.need; flags&syscall.O_CREAT != 0 {
+		op.on.asks = plan.Write
 	}
 	return op.run()
 }

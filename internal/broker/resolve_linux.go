@@ -83,7 +83,13 @@ func (b *Broker) ours(name string) bool {
 
 // take duplicates a descriptor of the caller. What is decided and done then
 // concerns the duplicate: the caller may put something else under the number.
-func (t *task) take(fd int32) (*object, syscall.Errno) { return t.b.takeFrom(t.tid, fd) }
+func (t *task) take(fd int32) (*object, syscall.Errno) {
+	dup, flags, errno := t.duplicate(fd)
+	if errno != 0 {
+		return nil, errno
+	}
+	return t.b.describe(dup, flags)
+}
 
 func (b *Broker) takeFrom(tid int, fd int32) (*object, syscall.Errno) {
 	dup, flags, errno := duplicate(tid, fd)
@@ -100,11 +106,15 @@ func duplicate(tid int, fd int32) (dup, flags int, errno syscall.Errno) {
 		return -1, 0, closed(errno)
 	}
 	defer func() { _ = syscall.Close(thread) }()
-	dup, errno = sys.TakeFD(thread, int(fd))
+	return withFlags(sys.TakeFD(thread, int(fd)))
+}
+
+// withFlags adds its flags to a duplicate that was taken.
+func withFlags(dup int, errno syscall.Errno) (int, int, syscall.Errno) {
 	if errno != 0 {
 		return -1, 0, closed(errno)
 	}
-	flags, errno = sys.FileFlags(dup)
+	flags, errno := sys.FileFlags(dup)
 	if errno != 0 {
 		_ = syscall.Close(dup)
 		return -1, 0, errno

@@ -26,11 +26,9 @@ func (t *task) hasRoom() syscall.Errno {
 		return closed(errno)
 	}
 	if t.status == "" {
-		text, err := sys.ReadSmallFile("/proc/" + t.proc("status"))
-		if err != nil {
-			return errGone
+		if t.status, errno = t.readStatus(); errno != 0 {
+			return errno
 		}
-		t.status = text
 	}
 	if size, ok := tableSize(t.status); ok && size < limit {
 		return 0

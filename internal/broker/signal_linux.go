@@ -95,7 +95,7 @@ func pidfdSendSignal(t *task) syscall.Errno {
 		return syscall.EINVAL
 	}
 	var info []byte
-	fd, _, errno := duplicate(t.tid, t.reg(0))
+	fd, _, errno := t.duplicate(t.reg(0))
 	if errno != 0 {
 		return errno
 	}

@@ -28,13 +28,16 @@ type spot struct {
 	// through is the node that gives least to a symbolic link which was
 	// followed at the end of the name; nil where no pattern matches one.
 	through *plan.Node
+	// lent: the folder is another spot's, too, which closes it.
+	lent bool
 }
 
 func (s *spot) close() {
-	for _, o := range []*object{s.folder, s.object} {
-		if o != nil {
-			o.close()
-		}
+	if s.folder != nil && !s.lent {
+		s.folder.close()
+	}
+	if s.object != nil {
+		s.object.close()
 	}
 }
 
@@ -108,6 +111,10 @@ func (t *task) locateFrom(at int, name string, on target, links int) (*spot, str
 	}
 	if errno != 0 {
 		return nil, "", errno
+	}
+	if on.asks != plan.None && links == 0 && t.kernels(s) {
+		s.close()
+		return nil, "", letKernel
 	}
 	text, errno := t.lookAt(s, links)
 	if errno != 0 {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"syscall"
 
+	"github.com/ambit-sandbox/ambit/internal/plan"
 	"github.com/ambit-sandbox/ambit/internal/sys"
 )
 
@@ -16,6 +17,10 @@ type target struct {
 	dir  int32
 	name string
 	how  naming
+	// asks is what the call needs of the folder that the name stands in and of
+	// all in it, so that a glance at the folder may settle it. The default,
+	// none, has everything looked at.
+	asks plan.Mode
 }
 
 // naming says how a target is to be understood.
@@ -32,6 +37,9 @@ const (
 	// descriptor: there is no name; dir is the object, opened for more than
 	// naming it (fchmod and its like take no O_PATH descriptor).
 	descriptor
+	// bareName: the call is about the name itself, whatever stands there: it
+	// makes, removes or replaces it.
+	bareName
 )
 
 // Flags of the *at calls (linux/fcntl.h).

@@ -145,6 +145,11 @@ const (
 // judge decides over an object that has, or gets, the canonical name p. The
 // node is the one of the tree that decided, or nil.
 func (t *territory) judge(p string, need plan.Mode) (judgement, *plan.Node) {
+	return t.judgeBy(p, need, t.identify)
+}
+
+// judgeBy is judge by what identify says stands at a name.
+func (t *territory) judgeBy(p string, need plan.Mode, identify func(string) Inode) (judgement, *plan.Node) {
 	p = t.spell(p)
 	n := t.find(p)
 	if n == nil || n.Mode < need {
@@ -157,7 +162,7 @@ func (t *territory) judge(p string, need plan.Mode) (judgement, *plan.Node) {
 	case first == "":
 		return brokered, n
 	}
-	if m, found := t.native[t.identify(first)]; found && m >= need {
+	if m, found := t.native[identify(first)]; found && m >= need {
 		return native, n
 	}
 	return brokered, n

@@ -168,9 +168,9 @@ func (t *task) perform(p purpose, do func() syscall.Errno) syscall.Errno {
 // kernel applies it as it would there: not where a folder has default
 // permissions (umask(2), acl(5)).
 func (t *task) takeUmask() syscall.Errno {
-	text, err := sys.ReadSmallFile("/proc/" + t.proc("status"))
-	if err != nil {
-		return errGone
+	text, errno := t.readStatus()
+	if errno != 0 {
+		return errno
 	}
 	_, after, found := strings.Cut(text, "\nUmask:\t")
 	line, _, _ := strings.Cut(after, "\n")
@@ -179,7 +179,7 @@ func (t *task) takeUmask() syscall.Errno {
 		return letKernel
 	}
 	t.umask = uint32(mask)
-	sys.SetThreadUmask(int(mask))
+	t.w.wearUmask(int(mask))
 	t.status = text
 	return 0
 }

@@ -14,7 +14,7 @@ import (
 // is the object, whatever becomes of its name, as with a descriptor that was
 // opened.
 func addWatch(t *task) syscall.Errno {
-	instance, flags, errno := duplicate(t.tid, t.reg(0))
+	instance, flags, errno := t.duplicate(t.reg(0))
 	switch {
 	case errno == syscall.EBADF:
 		instance = -1

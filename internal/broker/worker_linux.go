@@ -21,6 +21,19 @@ type worker struct {
 	// hold what it does now.
 	state atomic.Uint64
 	bell  *sys.Bell // nil until it is needed
+	// familiar is nil where descriptors are too scarce to keep any.
+	familiar *familiar
+	// umask is the thread's, if it was set; above it stands one bit.
+	umask int
+}
+
+// wearUmask makes a caller's umask the thread's, which often has it already.
+func (w *worker) wearUmask(mask int) {
+	const set = 1 << 16
+	if w.umask != mask|set {
+		sys.SetThreadUmask(mask)
+		w.umask = mask | set
+	}
 }
 
 // What a worker does, in its state. One word holds it together with the
@@ -56,6 +69,9 @@ func (w *worker) run() {
 		if w.bell != nil {
 			w.bell.Close()
 		}
+		if w.familiar != nil {
+			w.familiar.close()
+		}
 	}()
 	if err := w.prepare(); err != nil {
 		w.b.log.fault(err)
@@ -78,6 +94,9 @@ func (w *worker) prepare() (err error) {
 		if err = sys.PartThreadFS(); err != nil {
 			return fmt.Errorf("cannot have an umask of its own: %w", err)
 		}
+	}
+	if sys.HasDescriptors(familiarLimit) {
+		w.familiar = &familiar{}
 	}
 	w.buf, err = sys.NewNotifyBuffer()
 	return err

@@ -4,6 +4,7 @@ package sys
 
 import (
 	"os"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -23,15 +24,22 @@ func ReadSmallFile(name string) (string, error) {
 		return "", err
 	}
 	defer unix.Close(fd)
+	text, errno := RereadSmallFile(fd)
+	if errno != 0 {
+		return "", &os.PathError{Op: "read", Path: name, Err: errno}
+	}
+	return text, nil
+}
+
+// RereadSmallFile returns the first 4 KiB of an open file of /proc or /sys, which
+// answers anew each time.
+func RereadSmallFile(fd int) (string, syscall.Errno) {
 	var buf [smallFile]byte
 	for {
-		n, err := unix.Read(fd, buf[:])
-		switch err {
-		case nil:
-			return string(buf[:n]), nil
-		case unix.EINTR: // nothing was read
-		default:
-			return "", &os.PathError{Op: "read", Path: name, Err: err}
+		n, err := unix.Pread(fd, buf[:], 0)
+		if err == unix.EINTR { // nothing was read
+			continue
 		}
+		return string(buf[:max(n, 0)]), errnoOf(err)
 	}
 }
