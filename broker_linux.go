@@ -48,5 +48,7 @@ func (b *brokering) stop(receipt *Receipt) {
 			receipt.BrokerFault = err.Error()
 		}
 		receipt.Denials, receipt.DenialsDropped = b.broker.Denials()
+		handed, continued := b.broker.Calls()
+		receipt.Brokered = &Brokered{Handed: handed, Kernel: continued, Answered: handed - continued}
 	}
 }

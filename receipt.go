@@ -46,11 +46,24 @@ type Receipt struct {
 	// them.
 	Denials        []denial.Denial `json:"denials,omitempty"`
 	DenialsDropped int             `json:"denials_dropped,omitempty"`
+	// Brokered counts the calls that the broker was asked about, if there was
+	// one.
+	Brokered *Brokered `json:"brokered,omitempty"`
 	// TmpLeft says why the private temporary folder could not be removed.
 	TmpLeft string `json:"tmp_left,omitempty"`
 	// BrokerFault tells of a fault of the broker itself. The calls that it
 	// concerned were refused.
 	BrokerFault string `json:"broker_fault,omitempty"`
+}
+
+// Brokered counts calls that stopped the command until the broker had looked.
+// All other calls of a command went to the kernel without a stop.
+type Brokered struct {
+	Handed int64 `json:"handed"`
+	// Kernel are those that the kernel then decided by its own rules, Answered
+	// those that the broker made, or refused.
+	Kernel   int64 `json:"kernel"`
+	Answered int64 `json:"answered"`
 }
 
 // PathReceipt is the fate of one listed path.

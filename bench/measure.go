@@ -25,12 +25,14 @@ type subject struct {
 	receipt string
 	// before, if any, is run in dir first, and does not count.
 	before []string
+	// calls is what the receipt of the last round counts.
+	calls brokered
 }
 
 // once runs a subject and returns how long it took, from before the fork to
 // after the wait. A subject that fails ends the comparison: its time would
 // mean something else.
-func (s subject) once() (time.Duration, error) {
+func (s *subject) once() (time.Duration, error) {
 	if s.before != nil {
 		if err := command(s.dir, s.before[0], s.before[1:]...); err != nil {
 			return 0, err
@@ -53,8 +55,9 @@ func (s subject) once() (time.Duration, error) {
 		return 0, fmt.Errorf("cannot run %s (%s): %w\n%s", s.name, strings.Join(s.argv, " "), err, stderr.String())
 	}
 	if s.receipt != "" {
-		d, err := durationsIn(s.receipt)
-		return time.Duration(d.Run * float64(time.Millisecond)), err
+		r, err := receiptIn(s.receipt)
+		s.calls = r.Brokered
+		return time.Duration(r.Durations.Run * float64(time.Millisecond)), err
 	}
 	return took, nil
 }
@@ -67,16 +70,25 @@ type durations struct {
 	Sweep float64 `json:"sweep_ms"`
 }
 
-func durationsIn(file string) (durations, error) {
+// brokered are the calls that a receipt counts.
+type brokered struct {
+	Handed   int64 `json:"handed"`
+	Kernel   int64 `json:"kernel"`
+	Answered int64 `json:"answered"`
+}
+
+// receipt is what a comparison needs of one.
+type receipt struct {
+	Durations durations `json:"durations"`
+	Brokered  brokered  `json:"brokered"`
+}
+
+func receiptIn(file string) (r receipt, err error) {
 	content, err := os.ReadFile(file)
-	if err != nil {
-		return durations{}, err
+	if err == nil {
+		err = json.Unmarshal(content, &r)
 	}
-	var receipt struct {
-		Durations durations `json:"durations"`
-	}
-	err = json.Unmarshal(content, &receipt)
-	return receipt.Durations, err
+	return r, err
 }
 
 // compare runs all subjects in each round, in an order drawn anew, so that
@@ -135,5 +147,16 @@ func table(w io.Writer, title string, subjects []subject, times [][]time.Duratio
 	fmt.Fprintf(w, "  %-34s %-28s ratio to %s\n", "", "ms", subjects[base].name)
 	for i, s := range subjects {
 		fmt.Fprintf(w, "  %-34s %-28s %s\n", s.name, spreadOf(milliseconds(times[i])), spreadOf(ratios(times[i], times[base])))
+	}
+	counts(w, subjects)
+}
+
+// counts prints how many calls went through the broker, in the last round.
+func counts(w io.Writer, subjects []subject) {
+	for _, s := range subjects {
+		if c := s.calls; c.Handed > 0 {
+			fmt.Fprintf(w, "  %s: %d calls handed over, %d of them left to the kernel, %d answered\n",
+				strings.TrimSpace(s.name), c.Handed, c.Kernel, c.Answered)
+		}
 	}
 }

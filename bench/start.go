@@ -65,15 +65,17 @@ func (b *bench) bubblewrap(bwrap string, command ...string) []string {
 func (b *bench) stages() error {
 	file := filepath.Join(b.dir, "receipt.json")
 	var plan, setup, run, sweep, rest []float64
+	whole := subject{name: "ambit run", argv: []string{b.ambit, "run", "--receipt", file, "--", nothing}, dir: b.project}
 	for range b.rounds / 2 {
-		took, err := subject{name: "ambit run", argv: []string{b.ambit, "run", "--receipt", file, "--", nothing}, dir: b.project}.once()
+		took, err := whole.once()
 		if err != nil {
 			return err
 		}
-		d, err := durationsIn(file)
+		r, err := receiptIn(file)
 		if err != nil {
 			return err
 		}
+		d := r.Durations
 		plan, setup = append(plan, d.Plan), append(setup, d.Setup)
 		run, sweep = append(run, d.Run), append(sweep, d.Sweep)
 		rest = append(rest, float64(took.Nanoseconds())/1e6-d.Plan-d.Setup-d.Run-d.Sweep)

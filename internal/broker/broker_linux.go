@@ -60,6 +60,9 @@ type Broker struct {
 	mu           sync.Mutex
 	released     bool // the descriptors are closed, their numbers another's
 	inner        inner
+	// handed counts the calls that came, continued those that the kernel then
+	// decided.
+	handed, continued atomic.Int64
 }
 
 // New makes a broker and takes over the listener: the descriptor is the
@@ -181,3 +184,7 @@ func (b *Broker) release() {
 		}
 	}
 }
+
+// Calls tells how many calls were handed over, and how many of them were left
+// to the kernel. The rest was answered.
+func (b *Broker) Calls() (handed, continued int64) { return b.handed.Load(), b.continued.Load() }

@@ -134,9 +134,11 @@ func (w *worker) next() (bool, error) {
 	}
 	w.begin()
 	t := &task{b: w.b, w: w, id: n.ID, tid: int(n.TID), nr: n.Nr, args: n.Args}
+	w.b.handed.Add(1)
 	switch value, errno := w.serve(t); errno {
 	case later: // it is the waiting room's
 	case letKernel:
+		w.b.continued.Add(1)
 		err = w.buf.Continue(w.b.listener, t.id)
 	default:
 		err = w.buf.Answer(w.b.listener, t.id, value, errno)
