@@ -22,7 +22,8 @@ const module = "github.com/ambit-sandbox/ambit"
 // no line fails the test, so a new one is placed on purpose.
 var layers = [][]string{
 	{"cmd"},
-	{"internal/cli"},
+	{"internal/cli", "internal/server"},
+	{"client"},
 	{""}, // package ambit
 	{"internal/backend/all"},
 	{"internal/backend/landlock", "internal/backend/backendtest"},
@@ -32,7 +33,7 @@ var layers = [][]string{
 	{"internal/plan/hostpath"},
 	{"internal/plan"},
 	{"internal/probe"},
-	{"denial"},
+	{"denial", "internal/journal"},
 	{"policy"},
 	{"internal/sys"},
 }

@@ -31,6 +31,7 @@ func commands() []command {
 		{"run", "[flags] -- COMMAND [ARG...]", "run a command within a policy", (*App).run},
 		{"policy show", "[flags]", "show what a policy comes to on this host", (*App).policyShow},
 		{"policy check", "[FILE...]", "check policy files", (*App).policyCheck},
+		{"runs", "[flags] [ID]", "list what the service ran, or show one run", (*App).runs},
 		{"doctor", "[--json]", "say what this host can enforce, and prove it by a run", (*App).doctor},
 		{"version", "[--json]", "print the version", (*App).version},
 	}

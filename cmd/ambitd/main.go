@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Command ambitd is the service that runs commands within a policy.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/ambit-sandbox/ambit"
+	"github.com/ambit-sandbox/ambit/internal/server"
+)
+
+const usage = `ambitd serves the execution of commands within a policy over HTTP.
+
+Usage:
+  ambitd serve --config FILE [--allow-root]   serve until SIGTERM or SIGINT
+  ambitd check --config FILE                  check the configuration and this host
+  ambitd version                              print the version
+
+Examples:
+  ambitd check --config ~/.config/ambit/ambitd.json
+  ambitd serve --config ~/.config/ambit/ambitd.json
+  curl --unix-socket $XDG_RUNTIME_DIR/ambit/ambitd.sock http://localhost/health
+`
+
+func main() {
+	ambit.Dispatch(os.Args)
+	os.Exit(run(os.Args[1:]))
+}
+
+func run(args []string) int {
+	if len(args) == 0 {
+		fmt.Fprint(os.Stderr, usage)
+		return 2
+	}
+	switch args[0] {
+	case "serve", "check":
+		return withConfig(args[0], args[1:])
+	case "version", "--version":
+		fmt.Println("ambitd", version())
+		return 0
+	case "help", "-h", "-help", "--help":
+		fmt.Print(usage)
+		return 0
+	}
+	return misuse(fmt.Sprintf("unknown command %q", args[0]))
+}
+
+func misuse(problem string) int {
+	fmt.Fprintf(os.Stderr, "ambitd: %s\n\n%s", problem, usage)
+	return 2
+}
+
+func complain(err error) int {
+	fmt.Fprintf(os.Stderr, "ambitd: %v\n", err)
+	return 1
+}
+
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return info.Main.Version
+	}
+	return "devel"
+}
+
+func withConfig(verb string, args []string) int {
+	fs := flag.NewFlagSet(verb, flag.ContinueOnError)
+	fs.SetOutput(io.Discard)
+	file := fs.String("config", "", "read the configuration from `FILE`")
+	allowRoot := fs.Bool("allow-root", false, "serve as root all the same")
+	switch err := fs.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		fmt.Print(usage)
+		return 0
+	case err != nil:
+		return misuse(err.Error())
+	case fs.NArg() > 0:
+		return misuse(fmt.Sprintf("unexpected argument %q", fs.Arg(0)))
+	case *file == "":
+		return misuse("--config FILE is missing")
+	}
+	c, err := server.LoadConfig(*file)
+	if err != nil {
+		return complain(err)
+	}
+	if verb == "check" {
+		return check(*file)
+	}
+	if os.Getuid() == 0 && !*allowRoot {
+		return complain(errors.New("cannot serve as root: what a command may write would be root's; start it as an ordinary user, or give --allow-root"))
+	}
+	return serve(c)
+}
+
+// check says whether a service with this configuration would work here.
+func check(file string) int {
+	h, err := ambit.Probe(context.Background())
+	if err != nil {
+		return complain(fmt.Errorf("%w: %w", ambit.ErrUnavailable, err))
+	}
+	if !h.Works {
+		return complain(fmt.Errorf("%w: %s", ambit.ErrUnavailable, h.Reason))
+	}
+	fmt.Printf("ok: %s; sandbox: %s\n", file, h.Backend)
+	return 0
+}
+
+func serve(c *server.Config) int {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+	defer stop()
+	s, err := server.New(ctx, c, server.Direct{}, slog.New(slog.NewJSONHandler(os.Stderr, nil)))
+	if err == nil {
+		err = s.Serve(ctx)
+	}
+	if err != nil {
+		return complain(err)
+	}
+	return 0
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+type whoKey struct{}
+
+// peer is who is at the other end of a connection.
+type peer struct {
+	uid     uint32
+	unix    bool
+	failure string
+}
+
+func withPeer(ctx context.Context, c net.Conn) context.Context {
+	return context.WithValue(ctx, whoKey{}, peerOf(c))
+}
+
+// identify says who asks, or why the answer is no.
+func (s *Server) identify(r *http.Request) (who string, p *problem) {
+	if why := s.crossSite(r); why != "" {
+		return "", newProblem(http.StatusForbidden, codeForbidden, why)
+	}
+	c, _ := r.Context().Value(whoKey{}).(peer)
+	if c.unix {
+		switch {
+		case c.failure != "":
+			return "", newProblem(http.StatusForbidden, codeForbidden, "the system does not say who connected: "+c.failure)
+		case c.uid != uint32(os.Getuid()) && c.uid != 0 && !slices.Contains(s.config.AllowUIDs, c.uid):
+			return "", newProblem(http.StatusForbidden, codeForbidden, "this user may not use the service; allow_uids of its configuration lists who may")
+		}
+		return "uid:" + strconv.FormatUint(uint64(c.uid), 10), nil
+	}
+	scheme, value, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if name, ok := match(s.config.tokens, value); ok && strings.EqualFold(scheme, "Bearer") {
+		return "token:" + name, nil
+	}
+	return "", newProblem(http.StatusUnauthorized, codeUnauthorized, "a bearer token of the service's token file is needed")
+}
+
+// crossSite refuses what a foreign page makes a browser send: under a name that
+// it lets point here (DNS rebinding), or from its own origin.
+func (s *Server) crossSite(r *http.Request) string {
+	host := r.Host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		host = h
+	}
+	host = strings.Trim(strings.ToLower(host), "[]")
+	if host != "localhost" && host != "127.0.0.1" && host != "::1" && !slices.Contains(s.config.Hosts, host) {
+		return "the Host header names another host; hosts of the configuration lists the names of this one"
+	}
+	if origin := r.Header.Get("Origin"); origin != "" {
+		if u, err := url.Parse(origin); err != nil || u.Host != r.Host {
+			return "the request comes from a page of another site"
+		}
+	}
+	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" && site != "none" {
+		return "the request comes from a page of another site"
+	}
+	return ""
+}
