@@ -5,9 +5,11 @@ package broker
 import (
 	"fmt"
 	"io/fs"
+	"iter"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -35,10 +37,41 @@ func TestNestedSameAsNative(t *testing.T) {
 			inStore int
 		}{"": {named, 0}, " with a stock": {named, 500}, " pattern": {pattern, 0}} {
 			t.Run(string(kind)+name, func(t *testing.T) {
-				seed := uint64(time.Now().UnixNano())
-				t.Logf("seed %d", seed)
-				sameOperations(t, kind, c.block, rand.New(rand.NewPCG(seed, 2)), c.inStore)
+				for _, seed := range seeds(t) {
+					t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+						sameOperations(t, kind, c.block, rand.New(rand.NewPCG(seed, 2)), c.inStore)
+					})
+				}
 			})
+		}
+	}
+}
+
+// seeds yields one seed, or new ones for AMBIT_SAME_SECONDS, or the one that
+// AMBIT_SAME_SEED gives again.
+func seeds(t *testing.T) iter.Seq2[int, uint64] {
+	number := func(name string) uint64 {
+		text := os.Getenv(name)
+		if text == "" {
+			return 0
+		}
+		n, err := strconv.ParseUint(text, 10, 64)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		return n
+	}
+	end := time.Now().Add(time.Duration(number("AMBIT_SAME_SECONDS")) * time.Second)
+	given := number("AMBIT_SAME_SEED")
+	return func(yield func(int, uint64) bool) {
+		for i := 0; i == 0 || given == 0 && time.Now().Before(end) && !t.Failed(); i++ {
+			seed := given
+			if given == 0 {
+				seed = uint64(time.Now().UnixNano())
+			}
+			if !yield(i, seed) {
+				return
+			}
 		}
 	}
 }
