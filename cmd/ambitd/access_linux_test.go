@@ -3,6 +3,8 @@
 package main
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -57,15 +59,25 @@ func TestConfigRefused(t *testing.T) {
 	fails(t, s.config(map[string]any{"projects": s.dir, "secrets": map[string]any{"A": map[string]any{"file": s.dir + "/no"}}}), "secrets.A", "mode 0600")
 }
 
+// freeAddress is one that nobody listens at, below those that the kernel gives
+// to whoever asks for any (ip_local_port_range, ip(7)): it stays free.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	for range 100 {
+		address := fmt.Sprint("127.0.0.1:", 20000+rand.IntN(10000))
+		if l, err := net.Listen("tcp", address); err == nil {
+			_ = l.Close()
+			return address
+		}
+	}
+	t.Fatal("no port of a hundred is free")
+	return ""
+}
+
 // TestAccess: over TCP only with the token, and for no foreign page.
 func TestAccess(t *testing.T) {
 	s := &service{t: t, dir: t.TempDir()}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := l.Addr().String()
-	_ = l.Close()
+	address := freeAddress(t)
 	const secret = "0123456789abcdef0123"
 	if err := os.WriteFile(s.dir+"/tokens", []byte("agent:"+secret+"\n"), 0o600); err != nil {
 		t.Fatal(err)

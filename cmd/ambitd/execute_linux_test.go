@@ -9,6 +9,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // TestExecute: output of both streams, the exit code, the receipt, and the
@@ -155,7 +156,10 @@ func TestQueue(t *testing.T) {
 	wg.Go(func() { s.run("touch a; until [ -e go ]; do sleep 0.05; done", nil) })
 	s.waitFor("a")
 	wg.Go(func() { s.run("touch b", nil) })
-	for s.ask("GET", "/health", "").num("waiting") != 1 {
+	for end := deadline(); s.ask("GET", "/health", "").num("waiting") != 1; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the second run does not wait")
+		}
 	}
 	a := s.run("touch c", nil)
 	if a.status != 429 || a.str("code") != "BUSY" || a.header.Get("Retry-After") == "" {

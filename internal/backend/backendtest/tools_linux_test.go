@@ -25,11 +25,11 @@ type job struct {
 }
 
 var jobs = []job{
-	{"tar", `mkdir out && tar cf out/a.tar src && tar xpf out/a.tar -C out && tar xf out/a.tar -C . src/deep --transform s/src/again/ &&
+	{"tar", `mkdir out && tar cf out/a.tar src && tar xpf out/a.tar -C out && tar xf out/a.tar -C . src/deep --transform s/src/again/ && rm out/a.tar &&
 		find out/src again -type f -printf '%P %y %m %n %s %T@\n' | sort`, nil},
 	{"gzip", `gzip -k src/a.txt && gzip -dc src/a.txt.gz && gzip src/b.txt && gzip -d src/b.txt.gz && ls -l --time-style=+%s src/b.txt | cut -d' ' -f1,5-`, nil},
 	{"cp", `cp -a src copy && cp -al src links && cp -rs "$PWD/src" symlinks && cp --preserve=all src/run.sh run2.sh && ./run2.sh &&
-		find copy run2.sh ! -type l -printf '%P %y %m %n %T@\n'; find links symlinks -printf '%P %y %m %n %l\n' | sort`, nil},
+		{ find copy run2.sh ! -type l -printf '%P %y %m %n %T@\n'; find links symlinks -printf '%P %y %m %n %l\n'; } | sort`, nil},
 	{"mv", `mv src/a.txt src/deep/ && mv src moved && mv moved/deep . && mv -n deep/a.txt deep/c.txt; mv -f deep/a.txt deep/c.txt; mv deep moved/deep2 && find . -name c.txt`, nil},
 	{"ln", `ln src/a.txt hard && ln -s src soft && ln -sfn src/deep soft && ln -f src/b.txt hard && cat hard soft/c.txt && stat -c %h src/b.txt src/a.txt`, nil},
 	{"rm", `cp -r src gone && rm gone/a.txt && rm -rf gone && rm -r src/deep && rmdir src; ls src; rm nothing`, nil},
@@ -94,7 +94,11 @@ func TestToolsSameAsOutside(t *testing.T) {
 	if landlockABI() < abiRefer {
 		t.Skip("a kernel without LANDLOCK_ACCESS_FS_REFER can't rename between folders inside (Linux 5.19)")
 	}
-	for _, kind := range []string{"--block-write", "--block"} {
+	kinds := []string{"--block", "--block-write"}
+	if slow() { // the first has more go through the broker
+		kinds = kinds[:1]
+	}
+	for _, kind := range kinds {
 		for _, j := range jobs {
 			t.Run(strings.TrimLeft(kind, "-")+"/"+j.name, func(t *testing.T) {
 				t.Parallel()
