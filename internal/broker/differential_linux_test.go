@@ -24,8 +24,13 @@ import (
 // and brokered in another one that is wholly writable, and compares each
 // result and, in the end, all that is in the two folders.
 func TestSameAsNative(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
+	for _, seed := range seeds(t) {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) { sameCalls(t, seed) })
+	}
+}
+
+func sameCalls(t *testing.T, seed uint64) {
+	t.Helper()
 	base, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

@@ -87,7 +87,7 @@ one_job() {
   case ,$suites, in
     *,race,*) # an attack needs a processor beside the broker's
       options+=(--smp 2)
-      limit=$((limit + 12 * ${AMBIT_LAB_RACE:-120}))
+      limit=$((limit + 20 * ${AMBIT_LAB_RACE:-120}))
       ;;
   esac
   trap '[ -z "$vm" ] || { kill "$vm"; wait "$vm"; }; exit 125' TERM
