@@ -19,8 +19,15 @@ type grant struct {
 	listed bool
 }
 
-// children lists what is in a folder: names and what they are.
-type children func(dir plan.Object) ([]plan.Object, error)
+// children lists what is in a folder: names and what they are. Regular files of
+// which file says no are left out; nil wants all.
+type children func(dir plan.Object, file func(name string) bool) ([]plan.Object, error)
+
+// plainFiles bounds how many files that nobody could execute get a rule, so that
+// a folder of very many does not hold up the start. The broker opens them all
+// the same; the rule is for programs that restrict themselves further, for which
+// it opens nothing.
+const plainFiles = 1000
 
 // lowering turns a path tree into native rules. Landlock only adds: a rule
 // holds for everything beneath its object, for ever. So a folder with a place
@@ -42,6 +49,8 @@ type lowering struct {
 	// matched are the objects that were found under a name that a pattern
 	// matches.
 	matched map[broker.Inode]*plan.Node
+	// plain counts the rules of files that can't be executed.
+	plain int
 	// entries and until bound the search for executable files.
 	entries int
 	until   time.Time
@@ -100,7 +109,7 @@ func (l *lowering) beneath(g grant) error {
 	if lacked &^= never; lacked == 0 {
 		return nil
 	}
-	inside, err := l.list(g.object)
+	inside, err := l.list(g.object, l.matters(lacked))
 	if err != nil {
 		return err
 	}
@@ -113,6 +122,19 @@ func (l *lowering) beneath(g grant) error {
 		}
 	}
 	return nil
+}
+
+// matters returns which regular files in a spine folder have to be looked at
+// where rights are missing: all where reading is among them, else only those
+// with a place of their own in the tree.
+func (l *lowering) matters(lacked probe.FS) func(name string) bool {
+	if lacked&l.rights(plan.Read) != 0 {
+		return nil
+	}
+	return func(name string) bool {
+		n := l.tree.Find(name)
+		return n != nil && n.Path == name
+	}
 }
 
 // child grants what a spine folder does not pass on to one of the things in
@@ -133,7 +155,13 @@ func (l *lowering) child(c plan.Object, rights probe.FS) error {
 		// A file may be moved by others to where it must not be written, or
 		// be replaced while it is opened; the broker opens it by descriptor.
 		// Reading stays native, since executing can't be brokered.
-		return l.beneath(grant{c, rights & l.rights(plan.Read), true})
+		read := rights & l.rights(plan.Read)
+		if read != 0 && !c.Executable {
+			if l.plain++; l.plain > plainFiles {
+				return nil
+			}
+		}
+		return l.beneath(grant{c, read, true})
 	}
 	if lacked, _ := l.lacking(c); lacked&rights == 0 {
 		m := l.tree.Mode(c.Path)

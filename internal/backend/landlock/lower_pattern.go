@@ -64,7 +64,7 @@ func (l *lowering) executables(folder plan.Object, read probe.FS) error {
 		if l.entries <= 0 || time.Now().After(l.until) {
 			break
 		}
-		inside, err := l.list(todo[0])
+		inside, err := l.list(todo[0], nil)
 		if err != nil && todo[0].Path == folder.Path {
 			return err
 		}

@@ -125,7 +125,7 @@ func TestSearchIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	asked := 0
-	endless := func(dir plan.Object) ([]plan.Object, error) {
+	endless := func(dir plan.Object, _ func(string) bool) ([]plan.Object, error) {
 		asked++
 		out := make([]plan.Object, 1000)
 		for i := range out {

@@ -35,11 +35,11 @@ func (w world) object(name string) plan.Object {
 func (w world) Resolve(name string) (plan.Object, error) { return w.object(name), nil }
 func (w world) Find(name string) (plan.Object, error)    { return w.object(name), nil }
 
-func (w world) list(dir plan.Object) ([]plan.Object, error) {
+func (w world) list(dir plan.Object, file func(string) bool) ([]plan.Object, error) {
 	var out []plan.Object
 	for _, line := range w {
 		name := strings.TrimRight(line, "/!+")
-		if name != "" && path.Dir(name) == dir.Path {
+		if name != "" && path.Dir(name) == dir.Path && (strings.HasSuffix(line, "/") || file == nil || file(name)) {
 			out = append(out, w.object(name))
 		}
 	}
@@ -140,5 +140,40 @@ func neverMore(t *testing.T, tree *plan.Tree, grants []grant) {
 		if extra := g.rights &^ rightsOf(tree.Mode(g.object.Path)); extra != 0 {
 			t.Errorf("the rule on %s gives it %s", g.object.Path, extra)
 		}
+	}
+}
+
+// TestPlainFilesAreBounded: of very many files only the first get a rule for
+// reading, but for those that can be executed, which nobody else could do; and
+// none is looked at where only writing is missing.
+func TestPlainFilesAreBounded(t *testing.T) {
+	const many = plainFiles + 500
+	crowd := world{"/", "/p/", "/p/.env"}
+	for i := range many {
+		crowd = append(crowd, fmt.Sprintf("/p/f%04d", i), fmt.Sprintf("/p/x%04d!", i))
+	}
+	for kind, want := range map[policy.Kind]int{policy.Blocked: plainFiles + many, policy.BlockedWrite: 1} {
+		p, err := plan.Compile(&policy.Resolved{WorkDir: "/", Rules: []policy.PathRule{
+			{Path: "/p", Kind: policy.Write}, {Path: "/p/.env", Kind: kind},
+		}}, "", crowd)
+		if err != nil {
+			t.Fatal(err)
+		}
+		listed := 0
+		l, err := lower(p.Tree, rightsOf, func(dir plan.Object, file func(string) bool) ([]plan.Object, error) {
+			out, err := crowd.list(dir, file)
+			listed += len(out)
+			return out, err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(l.grants) != want {
+			t.Errorf("%s: %d rules, want %d", kind, len(l.grants), want)
+		}
+		if kind == policy.BlockedWrite && listed > 1 {
+			t.Errorf("%s: %d files were looked at", kind, listed)
+		}
+		neverMore(t, p.Tree, l.grants[:min(len(l.grants), 50)])
 	}
 }

@@ -13,8 +13,10 @@ import (
 
 // List returns what is in a folder that a plan names: folders, files and
 // special files, by their canonical names, but no symbolic links, which lead
-// elsewhere or nowhere. What vanishes meanwhile is left out.
-func (r *Resolver) List(dir plan.Object) ([]plan.Object, error) {
+// elsewhere or nowhere. What vanishes meanwhile is left out, and so are regular
+// files of which file says that they don't matter, which spares a look at each;
+// nil wants all.
+func (r *Resolver) List(dir plan.Object, file func(name string) bool) ([]plan.Object, error) {
 	pinned, err := r.Open(dir)
 	if err != nil {
 		return nil, err
@@ -26,19 +28,23 @@ func (r *Resolver) List(dir plan.Object) ([]plan.Object, error) {
 	}
 	f := os.NewFile(uintptr(fd), dir.Path)
 	defer func() { _ = f.Close() }()
-	names, err := f.Readdirnames(-1)
+	entries, err := f.ReadDir(-1)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]plan.Object, 0, len(names))
-	for _, name := range names {
+	out := make([]plan.Object, 0, len(entries))
+	for _, e := range entries {
+		name := path.Join(dir.Path, e.Name())
+		if file != nil && e.Type().IsRegular() && !file(name) {
+			continue
+		}
 		var st syscall.Stat_t
-		if err := sys.LstatAt(fd, name, &st); err != nil || st.Mode&syscall.S_IFMT == syscall.S_IFLNK {
+		if err := sys.LstatAt(fd, e.Name(), &st); err != nil || st.Mode&syscall.S_IFMT == syscall.S_IFLNK {
 			continue
 		}
 		kind := st.Mode & syscall.S_IFMT
 		out = append(out, plan.Object{
-			Path: path.Join(dir.Path, name), Exists: true, Dir: kind == syscall.S_IFDIR,
+			Path: name, Exists: true, Dir: kind == syscall.S_IFDIR,
 			Special:    kind != syscall.S_IFDIR && kind != syscall.S_IFREG,
 			Device:     kind == syscall.S_IFCHR || kind == syscall.S_IFBLK,
 			Linked:     kind == syscall.S_IFREG && st.Nlink > 1,
