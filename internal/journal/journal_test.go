@@ -103,7 +103,7 @@ func TestFullDisk(t *testing.T) {
 	j := open(t, dir, 1<<20)
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
-		t.Skip("this system has no /dev/full: ", err)
+		t.Fatal(err)
 	}
 	good := j.f
 	j.f = full
