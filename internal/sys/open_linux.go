@@ -48,16 +48,3 @@ func LstatAt(dir int, name string, st *syscall.Stat_t) error {
 	*st = syscall.Stat_t{Dev: u.Dev, Ino: u.Ino, Mode: u.Mode, Nlink: u.Nlink, Uid: u.Uid, Gid: u.Gid, Size: u.Size}
 	return err
 }
-
-// MkdirPrivate makes a folder for its owner alone. A umask that takes the
-// owner's own rights away must not make it unusable: it is set aside for the
-// one call, and with it for the whole process (umask(2)).
-func MkdirPrivate(name string) error {
-	old := unix.Umask(0o077)
-	err := unix.Mkdir(name, 0o700)
-	unix.Umask(old)
-	if err != nil {
-		return &os.PathError{Op: "mkdir", Path: name, Err: err}
-	}
-	return nil
-}
