@@ -200,23 +200,13 @@ func (l *launcher) holdSignals() error {
 
 // fork starts the command and reports whether its execve succeeded.
 func (l *launcher) fork(prog *program) (bool, error) {
-	var p [2]int
-	if err := syscall.Pipe2(p[:], syscall.O_CLOEXEC); err != nil {
-		return false, &StepError{"pipe", "", err}
-	}
-	defer func() { _ = syscall.Close(p[0]) }()
-	pid, err := sys.ForkSteps(prog.steps, p[1])
-	_ = syscall.Close(p[1])
+	pid, failed, err := sys.ForkSteps(prog.steps)
 	if err != nil {
 		return false, &StepError{"fork", "", err}
 	}
 	l.pid = pid
-	f, failed, err := sys.ReadFailure(p[0])
-	switch {
-	case err != nil:
-		return false, &StepError{"read the child's report", "", err}
-	case failed:
-		l.send(prog.failure(f))
+	if failed.Errno != 0 {
+		l.send(prog.failure(failed))
 		return false, nil
 	}
 	return true, nil

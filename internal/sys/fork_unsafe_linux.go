@@ -6,7 +6,7 @@ import (
 	"os"
 	"runtime"
 	"syscall"
-	"unsafe"
+	_ "unsafe" // for go:linkname
 )
 
 // The runtime's own preparations for a fork, which package syscall uses and
@@ -23,48 +23,64 @@ func afterFork()
 //go:linkname afterForkInChild syscall.runtime_AfterForkInChild
 func afterForkInChild()
 
-// StepFailure is what a forked child reports when a step fails. Its layout is
-// the report's wire format.
+// vfork is clone(2). In the child it returns on the parent's stack.
+//
+//go:noescape
+func vfork(flags uintptr) (pid, errno uintptr)
+
+// StepFailure is a step that failed in the child, and how. Errno 0 is none.
 type StepFailure struct {
-	Index int32 // of the step
-	Errno int32
+	Index int
+	Errno syscall.Errno
 }
 
-// ForkSteps forks a child that makes the given calls, the last of which are
-// to be execs. A failing call ends the child with status 125, after it wrote
-// a [StepFailure] to the descriptor report, which exec must close.
+// ForkSteps starts a child that makes the given calls, the last of which are
+// to be execs, and returns when it has executed or ended. A failing call ends
+// the child with status 125.
 //
 // The child is a child of the calling thread, as far as its parent-death
-// signal goes: the caller has locked its goroutine to it.
-func ForkSteps(steps []Step, report int) (int, error) {
+// signal goes: the caller has locked its goroutine to it. The child borrows
+// this process's memory meanwhile and the thread waits, as with vfork(2):
+// nothing is copied, and what failed needs no pipe.
+func ForkSteps(steps []Step) (pid int, failed StepFailure, err error) {
 	syscall.ForkLock.Lock()
 	defer syscall.ForkLock.Unlock()
-	pid, errno := forkSteps(steps, uintptr(report))
+	child, errno := forkSteps(steps, &failed)
 	runtime.KeepAlive(steps)
 	if errno != 0 {
-		return 0, errno
+		return 0, failed, os.NewSyscallError("clone", syscall.Errno(errno))
 	}
-	return int(pid), nil
+	return int(child), failed, nil
 }
 
-// forkSteps returns only in the parent.
+// forkSteps returns only in the parent, whose frames above this one the child
+// leaves alone.
 //
 // Preconditions in the child, between fork and exec: no allocation, no lock,
-// no stack growth, no call but raw system calls. Other threads do not exist
-// there, and what they held stays held.
+// no stack growth, no call but raw system calls.
 //
 //go:noinline
 //go:norace
 //go:nocheckptr
-func forkSteps(steps []Step, report uintptr) (pid uintptr, errno syscall.Errno) {
-	var failed StepFailure
+func forkSteps(steps []Step, failed *StepFailure) (pid, errno uintptr) {
 	beforeFork()
-	pid, _, errno = syscall.RawSyscall6(syscall.SYS_CLONE, uintptr(syscall.SIGCHLD), 0, 0, 0, 0, 0)
+	pid, errno = vfork(uintptr(syscall.SIGCHLD) | syscall.CLONE_VM | syscall.CLONE_VFORK)
 	if errno != 0 || pid != 0 {
 		afterFork()
 		return pid, errno
 	}
 	afterForkInChild()
+	runSteps(steps, failed)
+	for {
+		_, _, _ = syscall.RawSyscall(syscall.SYS_EXIT_GROUP, 125, 0, 0)
+	}
+}
+
+//go:noinline
+//go:nosplit
+//go:norace
+//go:nocheckptr
+func runSteps(steps []Step, failed *StepFailure) {
 	for i := range steps {
 		s := &steps[i]
 		r, _, e := syscall.RawSyscall6(s.nr, s.args[0], s.args[1], s.args[2], s.args[3], s.args[4], s.args[5])
@@ -79,33 +95,11 @@ func forkSteps(steps []Step, report uintptr) (pid uintptr, errno syscall.Errno) 
 		}
 		// Of several files that can't be executed, the first one that is
 		// there tells most; execvp(3) reports EACCES in the same way.
-		if failed.Errno == 0 || syscall.Errno(failed.Errno) == syscall.ENOENT {
-			failed.Index, failed.Errno = int32(i), int32(e)
+		if failed.Errno == 0 || failed.Errno == syscall.ENOENT {
+			failed.Index, failed.Errno = i, e
 		}
 		if !s.exec {
 			break
 		}
-	}
-	_, _, _ = syscall.RawSyscall(syscall.SYS_WRITE, report, uintptr(unsafe.Pointer(&failed)), unsafe.Sizeof(failed))
-	for {
-		_, _, _ = syscall.RawSyscall(syscall.SYS_EXIT_GROUP, 125, 0, 0)
-	}
-}
-
-// ReadFailure waits at the other end of a fork's report pipe until the child
-// has either executed the command (the pipe ends) or reported a failed step.
-func ReadFailure(fd int) (f StepFailure, failed bool, err error) {
-	buf := unsafe.Slice((*byte)(unsafe.Pointer(&f)), unsafe.Sizeof(f))
-	for {
-		n, err := syscall.Read(fd, buf)
-		switch {
-		case err == syscall.EINTR:
-			continue
-		case err != nil:
-			return f, false, os.NewSyscallError("read", err)
-		case n != 0 && n != len(buf):
-			return f, false, os.NewSyscallError("read", syscall.EIO) // a pipe keeps 8 bytes together
-		}
-		return f, n != 0, nil
 	}
 }
