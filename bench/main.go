@@ -37,6 +37,7 @@ func sections() []section {
 		{"stages", (*bench).stages},
 		{"work", (*bench).work},
 		{"nested", (*bench).nested},
+		{"siblings", (*bench).siblings},
 		{"memory", (*bench).memory},
 	}
 }

@@ -201,7 +201,7 @@ func (c *compiler) workDir(dir string) (Object, error) {
 	case !obj.Dir:
 		err = &PathError{rule, "it is not a folder", nil}
 	default:
-		if _, closed := c.host.Resolve(dir + "/."); closed != nil {
+		if _, closed := c.host.Find(dir + "/."); closed != nil {
 			err = &PathError{rule, "it can't be entered", closed}
 		}
 	}

@@ -30,6 +30,8 @@ type Tree struct {
 	nodes    []Node // sorted by path, so a parent stands before its children
 	index    map[string]int
 	patterns []Pattern // the effective ones
+
+	exceptions, grants []Node
 }
 
 func newTree(nodes []Node, patterns []Pattern) *Tree {
@@ -44,6 +46,7 @@ func newTree(nodes []Node, patterns []Pattern) *Tree {
 		nodes[i].Mode, nodes[i].Rule = by.Mode, by.Rule
 	}
 	t.patterns = effective(t, patterns)
+	t.exceptions, t.grants = t.findExceptions(), t.findGrants()
 	return t
 }
 
@@ -73,8 +76,11 @@ func (t *Tree) Mode(path string) Mode {
 
 // Exceptions returns the nodes with less than a node above them grants. An
 // additive mechanism such as Landlock can't say them: a rule on the parent
-// holds for everything below it, for ever (landlock(7), "Rules").
-func (t *Tree) Exceptions() []Node {
+// holds for everything below it, for ever (landlock(7), "Rules"). The slice must
+// not be changed.
+func (t *Tree) Exceptions() []Node { return t.exceptions }
+
+func (t *Tree) findExceptions() []Node {
 	var out []Node
 	for _, n := range t.nodes {
 		if n.Mode < t.above(n.Path) {
@@ -86,8 +92,11 @@ func (t *Tree) Exceptions() []Node {
 
 // Grants returns the nodes that give something which the nearest node above
 // them does not give already: what an additive mechanism must be told. Of
-// nodes that have no object yet there is nothing to tell.
-func (t *Tree) Grants() []Node {
+// nodes that have no object yet there is nothing to tell. The slice must not be
+// changed.
+func (t *Tree) Grants() []Node { return t.grants }
+
+func (t *Tree) findGrants() []Node {
 	var out []Node
 	for _, n := range t.nodes {
 		inherited := None

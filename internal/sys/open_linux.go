@@ -27,6 +27,14 @@ func OpenPathCanonical(name string) (int, error) {
 	})
 }
 
+// OpenPathAt pins what stands under a name in an open folder, a symbolic link
+// itself.
+func OpenPathAt(dir int, name string) (int, error) {
+	return retryFD("openat", name, func() (int, error) {
+		return unix.Openat(dir, name, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	})
+}
+
 func retryFD(op, name string, open func() (int, error)) (int, error) {
 	for {
 		fd, err := open()

@@ -82,6 +82,7 @@ func (m *mechanisms) handled(p *plan.Plan) sys.Ruleset {
 // file rights denies it all the same (landlock(7), LANDLOCK_ACCESS_FS_REFER).
 func (m *mechanisms) ruleset(p *plan.Plan) (*os.File, *broker.Files, error) {
 	host := hostpath.New()
+	defer host.Close()
 	l, err := lower(p.Tree, m.access, host.List)
 	if err != nil {
 		return nil, nil, fmt.Errorf("cannot list a folder that holds places with less access: %w", err)

@@ -4,6 +4,7 @@ package landlock
 
 import (
 	"path"
+	"slices"
 	"time"
 
 	"github.com/ambit-sandbox/ambit/internal/broker"
@@ -19,9 +20,9 @@ type grant struct {
 	listed bool
 }
 
-// children lists what is in a folder: names and what they are. Regular files of
-// which file says no are left out; nil wants all.
-type children func(dir plan.Object, file func(name string) bool) ([]plan.Object, error)
+// children lists what is in a folder: names and what they are. Regular files
+// whose names in it wanted, unless it is nil, does not ask for may be left out.
+type children func(dir plan.Object, wanted func(name string) bool) ([]plan.Object, error)
 
 // plainFiles bounds how many files that nobody could execute get a rule, so that
 // a folder of very many does not hold up the start. The broker opens them all
@@ -109,7 +110,7 @@ func (l *lowering) beneath(g grant) error {
 	if lacked &^= never; lacked == 0 {
 		return nil
 	}
-	inside, err := l.list(g.object, l.matters(lacked))
+	inside, err := l.list(g.object, l.wanted(g.object, lacked))
 	if err != nil {
 		return err
 	}
@@ -124,17 +125,17 @@ func (l *lowering) beneath(g grant) error {
 	return nil
 }
 
-// matters returns which regular files in a spine folder have to be looked at
-// where rights are missing: all where reading is among them, else only those
-// with a place of their own in the tree.
-func (l *lowering) matters(lacked probe.FS) func(name string) bool {
+// wanted says which regular files matter in a folder that does not pass these
+// rights on. A file gets a rule for reading only, so where reading is passed on
+// that is those to be noted: of thousands of files not one is looked at.
+func (l *lowering) wanted(folder plan.Object, lacked probe.FS) func(name string) bool {
 	if lacked&l.rights(plan.Read) != 0 {
 		return nil
 	}
-	return func(name string) bool {
-		n := l.tree.Find(name)
-		return n != nil && n.Path == name
+	if patterns := l.tree.Patterns(); !slices.ContainsFunc(patterns, func(p plan.Pattern) bool { return p.Reaches(folder.Path) == folder.Path }) {
+		return func(string) bool { return false }
 	}
+	return func(name string) bool { return l.matches(path.Join(folder.Path, name)) != nil }
 }
 
 // child grants what a spine folder does not pass on to one of the things in

@@ -40,9 +40,17 @@ func (l *lowering) lacking(o plan.Object) (lacked, never probe.FS) {
 
 // note remembers an object that stands where a pattern matches.
 func (l *lowering) note(c plan.Object) {
-	if n := l.tree.Find(c.Path); n != nil && n.Path == c.Path && n.Rule.Pattern {
+	if n := l.matches(c.Path); n != nil {
 		l.matched[inodeOf(c)], l.closed[inodeOf(c)] = n, true
 	}
+}
+
+// matches returns the node of a place that a pattern matches, nil for others.
+func (l *lowering) matches(name string) *plan.Node {
+	if n := l.tree.Find(name); n != nil && n.Path == name && n.Rule.Pattern {
+		return n
+	}
+	return nil
 }
 
 // The bounds of the search for executable files, all folders together. What is

@@ -35,11 +35,11 @@ func (w world) object(name string) plan.Object {
 func (w world) Resolve(name string) (plan.Object, error) { return w.object(name), nil }
 func (w world) Find(name string) (plan.Object, error)    { return w.object(name), nil }
 
-func (w world) list(dir plan.Object, file func(string) bool) ([]plan.Object, error) {
+func (w world) list(dir plan.Object, wanted func(string) bool) ([]plan.Object, error) {
 	var out []plan.Object
 	for _, line := range w {
 		name := strings.TrimRight(line, "/!+")
-		if name != "" && path.Dir(name) == dir.Path && (strings.HasSuffix(line, "/") || file == nil || file(name)) {
+		if name != "" && path.Dir(name) == dir.Path && (strings.HasSuffix(line, "/") || wanted == nil || wanted(path.Base(name))) {
 			out = append(out, w.object(name))
 		}
 	}

@@ -88,9 +88,10 @@ func writableAround(t *plan.Tree, counts func(plan.Pattern) bool) map[uint64]str
 			starts = append(starts, p.Base)
 		}
 	}
-	folders := map[uint64]string{}
+	folders, seen := map[uint64]string{}, map[string]bool{}
 	for _, p := range starts {
-		for ; t.Mode(p) == plan.Write && len(folders) < maxFileSystems; p = path.Dir(p) {
+		for ; !seen[p] && t.Mode(p) == plan.Write && len(folders) < maxFileSystems; p = path.Dir(p) {
+			seen[p] = true
 			var st syscall.Stat_t
 			if syscall.Lstat(p, &st) == nil && st.Mode&syscall.S_IFMT == syscall.S_IFDIR && folders[uint64(st.Dev)] == "" {
 				folders[uint64(st.Dev)] = p

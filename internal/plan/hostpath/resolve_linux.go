@@ -17,8 +17,16 @@ import (
 
 // Resolver asks the kernel. It pins the object first and asks for the name
 // of what it pinned, so that name and inode are of one object.
+//
+// A resolver is for one plan: what the folders around missing names are is asked
+// once, and folders that were listed stay pinned until Close.
 type Resolver struct {
 	cwd string
+	// folders are those that something was found missing in, by the names by
+	// which they were asked for.
+	folders map[string]plan.Object
+	// listed are pinned folders, by their canonical names.
+	listed map[string]int
 }
 
 // New returns a resolver for this process's view of the file system.
@@ -27,7 +35,7 @@ func New() *Resolver {
 	if err != nil || !path.IsAbs(cwd) {
 		cwd = ""
 	}
-	return &Resolver{cwd: cwd}
+	return &Resolver{cwd: cwd, folders: map[string]plan.Object{}, listed: map[string]int{}}
 }
 
 // maxLinks is how many symbolic links the kernel follows in one name
@@ -43,7 +51,11 @@ func (r *Resolver) Resolve(name string) (plan.Object, error) {
 	if name == "" {
 		name = "/"
 	}
-	obj, err := r.resolve(name, maxLinks)
+	obj, known := r.folders[name]
+	var err error
+	if !known {
+		obj, err = r.resolve(name, maxLinks)
+	}
 	if err == nil && obj.Path != name {
 		obj.Links, err = r.links(name)
 	}
@@ -92,9 +104,17 @@ func (r *Resolver) Find(name string) (plan.Object, error) {
 // resolve names what does not exist after its nearest folder that does, and
 // a link that leads nowhere after the link's target.
 func (r *Resolver) resolve(name string, links int) (plan.Object, error) {
-	obj, err := r.pin(name)
+	fd, err := r.open(name, sys.OpenPathCanonical)
+	straight := err == nil || errors.Is(err, syscall.ENOENT) // the kernel followed no link
+	if !straight {
+		fd, err = r.open(name, sys.OpenPath)
+	}
+	if err == nil {
+		defer func() { _ = syscall.Close(fd) }()
+		return Describe(fd)
+	}
 	if !errors.Is(err, syscall.ENOENT) {
-		return obj, err
+		return plan.Object{}, err
 	}
 	dir, base := path.Split(name)
 	if links == 0 || base == "" || base == ".." || base == "." {
@@ -103,9 +123,12 @@ func (r *Resolver) resolve(name string, links int) (plan.Object, error) {
 	if dir = strings.TrimRight(dir, "/"); dir == "" {
 		dir = "/"
 	}
-	up, err := r.resolve(dir, links-1)
+	up, err := r.around(dir, links-1)
 	if err != nil {
 		return plan.Object{}, err
+	}
+	if straight { // so no link that leads nowhere stands there either
+		return plan.Object{Path: path.Join(up.Path, base)}, nil
 	}
 	target, err := os.Readlink(path.Join(up.Path, base))
 	if err != nil {
@@ -117,6 +140,18 @@ func (r *Resolver) resolve(name string, links int) (plan.Object, error) {
 	return r.resolve(target, links-1)
 }
 
+// around resolves the folder of something that is missing.
+func (r *Resolver) around(dir string, links int) (plan.Object, error) {
+	if obj, known := r.folders[dir]; known {
+		return obj, nil
+	}
+	obj, err := r.resolve(dir, links)
+	if err == nil {
+		r.folders[dir] = obj
+	}
+	return obj, err
+}
+
 // below reports whether name leads through the current directory, in which we
 // stand even where a folder on the way to it is closed to us.
 func (r *Resolver) below(name string) bool {
@@ -125,10 +160,7 @@ func (r *Resolver) below(name string) bool {
 
 // pin opens name without any access to its content and describes it.
 func (r *Resolver) pin(name string) (plan.Object, error) {
-	fd, err := sys.OpenPath(name)
-	if errors.Is(err, syscall.EACCES) && r.below(name) {
-		fd, err = sys.OpenPath("." + strings.TrimPrefix(name, r.cwd))
-	}
+	fd, err := r.open(name, sys.OpenPath)
 	if err != nil {
 		return plan.Object{}, err
 	}
@@ -136,13 +168,19 @@ func (r *Resolver) pin(name string) (plan.Object, error) {
 	return Describe(fd)
 }
 
-// Open pins an object that a plan names, and makes sure that it is still the
-// one that the plan saw.
-func (r *Resolver) Open(obj plan.Object) (int, error) {
-	fd, err := sys.OpenPathCanonical(obj.Path)
-	if errors.Is(err, syscall.EACCES) && r.below(obj.Path) {
-		fd, err = sys.OpenPathCanonical("." + strings.TrimPrefix(obj.Path, r.cwd))
+func (r *Resolver) open(name string, open func(string) (int, error)) (int, error) {
+	fd, err := open(name)
+	if errors.Is(err, syscall.EACCES) && r.below(name) {
+		return open("." + strings.TrimPrefix(name, r.cwd))
 	}
+	return fd, err
+}
+
+// Open pins an object that a plan names, and makes sure that it is still the
+// one that the plan saw. What was found by listing a folder is looked for in
+// that very folder.
+func (r *Resolver) Open(obj plan.Object) (int, error) {
+	fd, err := r.repin(obj.Path)
 	if err != nil {
 		return -1, err
 	}
@@ -155,6 +193,21 @@ func (r *Resolver) Open(obj plan.Object) (int, error) {
 		return -1, err
 	}
 	return fd, nil
+}
+
+func (r *Resolver) repin(name string) (int, error) {
+	if dir, known := r.listed[path.Dir(name)]; known && name != "/" {
+		return sys.OpenPathAt(dir, path.Base(name))
+	}
+	return r.open(name, sys.OpenPathCanonical)
+}
+
+// Close lets go of the folders that were listed.
+func (r *Resolver) Close() {
+	for _, fd := range r.listed {
+		_ = syscall.Close(fd)
+	}
+	clear(r.listed)
 }
 
 // ErrChanged: another object took a planned one's name.
