@@ -7,10 +7,10 @@
 //	    | -- exec of /proc/self/exe ----> | subreaper, own process group   .
 //	    | (plans, chooses a backend)      |                                .
 //	    | -- launch: spec, descriptors -> | signal domain                  .
-//	    |                                 | -- fork ---------------------> | limits, privileges,
+//	    |                                 | -- vfork --------------------> | limits, privileges,
 //	    | <- listener (if asked for) -------------------------------------- | Landlock, seccomp
 //	    | -- go: the broker is ready -------------------------------------> |
-//	    | <- started, or a step's error - | <- report pipe: error or EOF - | execve
+//	    | <- started, or a step's error - | <- a failed step, or none ---- | execve
 //	    | -- signal n ------------------> | -- kill(n) ------------------> |
 //	    | -- end of connection ---------> | -- kill everything             |
 //	    | <- ended, wait status --------- | <- wait4 --------------------- | exit

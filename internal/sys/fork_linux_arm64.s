@@ -3,6 +3,9 @@
 #include "textflag.h"
 
 // func vfork(flags uintptr) (pid, errno uintptr)
+//
+// The return address is in a register all along: a function without a frame
+// does not store it.
 TEXT ·vfork(SB),NOSPLIT,$0-24
 	MOVD	flags+0(FP), R0
 	MOVD	$0, R1

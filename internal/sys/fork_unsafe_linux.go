@@ -57,7 +57,11 @@ func ForkSteps(steps []Step) (pid int, failed StepFailure, err error) {
 // leaves alone.
 //
 // Preconditions in the child, between fork and exec: no allocation, no lock,
-// no stack growth, no call but raw system calls.
+// no stack growth, no call but raw system calls. The memory is shared, so all
+// that it may write to is what steps store and *failed; its signal handlers are
+// its own (CLONE_SIGHAND is not set, clone(2)), and none runs before they are
+// the defaults: signals are blocked until then, as in syscall.forkAndExecInChild,
+// which clones with the same flags.
 //
 //go:noinline
 //go:norace
