@@ -29,12 +29,20 @@ type Command struct {
 	// Layers are the policies to merge, lowest first. None means the default
 	// policy: [policy.Workspace].
 	Layers []policy.Layer
+	// Bounds are the policies that say what may be had at most: what the
+	// layers ask for beyond that is not granted, and where they list a path
+	// that would get less than they ask for, nothing runs ([ErrPolicy]). nil
+	// is no bound; an empty list means the default policy.
+	Bounds []policy.Layer
 	// Dir is the default of the policy's work_dir: absolute. Empty means the
 	// current directory.
 	Dir string
 	// Environ is the caller's environment, of which the policy lets some
 	// variables pass. nil means os.Environ().
 	Environ []string
+	// Secrets are values of secret variables, by name. They win over what
+	// the policy says of the same variable.
+	Secrets map[string]string
 
 	// Stdin is the command's standard input: an *os.File is passed on as it
 	// is, anything else is copied; nil is /dev/null.
@@ -45,6 +53,12 @@ type Command struct {
 
 	// Signals are passed on to the command; nil passes none.
 	Signals <-chan os.Signal
+
+	// Starting, if not nil, is called when all is planned and the command is
+	// about to be launched: before that nothing has run, for certain.
+	Starting func()
+	// Started, if not nil, is called when the command has been executed.
+	Started func()
 
 	// Exclusive says that this process has no children but this command's:
 	// it then takes over, and ends, what a killed launcher leaves behind.

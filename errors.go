@@ -57,6 +57,7 @@ func (e *policyError) Is(target error) bool { return target == ErrPolicy }
 func setupError(backendName string, err error) error {
 	var (
 		paths *plan.PathError
+		more  *plan.BoundError
 		bad   *policy.Error
 		step  *child.StepError
 		un    *backend.UnavailableError
@@ -64,7 +65,7 @@ func setupError(backendName string, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &paths), errors.As(err, &bad):
+	case errors.As(err, &paths), errors.As(err, &more), errors.As(err, &bad):
 		return &policyError{err}
 	case errors.As(err, &un):
 		return err

@@ -56,16 +56,17 @@ type Place struct {
 // Inspect resolves and plans a command's policy on this host. A host that
 // can't enforce it is no error here. The error is an [ErrPolicy].
 func Inspect(c *Command) (*Preview, error) {
-	resolved, err := Resolve(c, "/tmp/ambit-private")
+	policies, err := resolve(c, "/tmp/ambit-private")
 	if err != nil {
 		return nil, &policyError{err}
 	}
-	p, err := plan.Compile(resolved, resolved.TmpDir, hostpath.New())
+	p, err := policies.compile(hostpath.New())
 	if err != nil {
 		return nil, setupError("", err)
 	}
+	resolved := policies.effective
 	v := &Preview{
-		Digest: policy.Digest(resolved), Paths: listedPaths(p), WorkDir: p.WorkDir.Path,
+		Digest: policy.Digest(policies.asked), Paths: listedPaths(p), WorkDir: p.WorkDir.Path,
 		Network: string(p.Network), PrivateTmp: resolved.PrivateTmp,
 		EnvPass: resolved.Env.Pass, EnvSet: resolved.Env.Set, Secrets: secretNames(resolved),
 		Limits: resolved.Limits,

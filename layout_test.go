@@ -24,6 +24,8 @@ var layers = [][]string{
 	{"cmd"},
 	{"internal/cli", "internal/server"},
 	{"client"},
+	{"internal/runner"},
+	{"internal/supervisor"},
 	{""}, // package ambit
 	{"internal/backend/all"},
 	{"internal/backend/landlock", "internal/backend/backendtest"},
@@ -33,7 +35,7 @@ var layers = [][]string{
 	{"internal/plan/hostpath"},
 	{"internal/plan"},
 	{"internal/probe"},
-	{"denial", "internal/journal"},
+	{"denial", "internal/journal", "internal/redact"},
 	{"policy"},
 	{"internal/sys"},
 }

@@ -32,6 +32,9 @@ type Receipt struct {
 	LandlockABI int `json:"landlock_abi"`
 	// PolicyDigest identifies the resolved policy.
 	PolicyDigest string `json:"policy_digest,omitempty"`
+	// BoundDigest identifies the policy that said what could be had at most;
+	// empty where none did.
+	BoundDigest string `json:"bound_digest,omitempty"`
 	// Coverage reports on every item of the plan.
 	Coverage []CoverageLine `json:"coverage,omitempty"`
 	// Paths are the listed paths, without the built-in ones that are absent.
@@ -72,7 +75,8 @@ type PathReceipt struct {
 	Kind      policy.Kind `json:"kind"`
 	Origin    string      `json:"origin"`
 	Canonical string      `json:"canonical,omitempty"`
-	// Status is "enforced", "missing" or "unreadable".
+	// Status is "enforced", "missing" or "unreadable"; "narrowed" is a
+	// built-in path of which the bound allows less.
 	Status string `json:"status"`
 	Reason string `json:"reason,omitempty"`
 }

@@ -12,10 +12,19 @@ import (
 	"github.com/ambit-sandbox/ambit/policy"
 )
 
-// Resolve merges a command's policy layers. tmp is the name that a private
-// temporary folder would have; nothing is made or looked up.
+// Resolve merges a command's policy layers, and narrows what they ask for to
+// its bounds, as far as that can be told without looking at paths. tmp is the
+// name that a private temporary folder would have; nothing is made.
 func Resolve(c *Command, tmp string) (*policy.Resolved, error) {
-	layers := c.Layers
+	p, err := resolve(c, tmp)
+	if err != nil {
+		return nil, err
+	}
+	return p.effective, nil
+}
+
+// resolveLayers resolves one list of layers for a command.
+func resolveLayers(c *Command, layers []policy.Layer, tmp string) (*policy.Resolved, error) {
 	if len(layers) == 0 {
 		layers = []policy.Layer{{Name: "default", Policy: policy.Policy{Extends: policy.Workspace}}}
 	}

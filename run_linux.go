@@ -44,11 +44,13 @@ func Dispatch(args []string) {
 // [ErrUnavailable]) or that ctx ended; a command that could not be found or
 // executed is no error but an exit code, as in a shell.
 func Run(ctx context.Context, c *Command) (*Result, error) {
-	r := &runner{cmd: c, receipt: &Receipt{Version: ReceiptVersion, Started: time.Now()}}
+	r := &runner{cmd: c, receipt: newReceipt()}
 	defer r.close()
 	err := r.run(ctx)
 	return r.result(err)
 }
+
+func newReceipt() *Receipt { return &Receipt{Version: ReceiptVersion, Started: time.Now()} }
 
 // runner carries one run through its stages.
 type runner struct {
@@ -56,7 +58,8 @@ type runner struct {
 	receipt *Receipt
 	environ []string
 
-	resolved *policy.Resolved
+	policies *policies
+	resolved *policy.Resolved // the effective one of policies
 	plan     *plan.Plan
 	facts    *probe.Facts
 	choice   *backend.Choice
@@ -93,27 +96,27 @@ var errDescriptors = fmt.Errorf("the limit of open files is too low: at least %d
 
 // prepare goes from the policy to a backend that enforces all of it.
 func (r *runner) prepare() (err error) {
-	if !sys.HasDescriptors(neededDescriptors) {
-		return setupError("landlock", errDescriptors)
-	}
 	r.environ = r.cmd.Environ
 	if r.environ == nil {
 		r.environ = os.Environ()
 	}
-	if err := r.startLauncher(); err != nil {
-		return setupError("landlock", err)
+	if r.launcher == nil {
+		if err := r.startLauncher(); err != nil {
+			return setupError("landlock", err)
+		}
 	}
 	tmp, err := r.tmpName()
 	if err != nil {
 		return setupError("landlock", err)
 	}
-	if r.resolved, err = Resolve(r.cmd, tmp); err != nil {
+	if r.policies, err = resolve(r.cmd, tmp); err != nil {
 		return &policyError{err}
 	}
+	r.resolved = r.policies.effective
 	if err := r.makeTmp(); err != nil {
 		return setupError("landlock", err)
 	}
-	if r.plan, err = plan.Compile(r.resolved, r.resolved.TmpDir, hostpath.New()); err != nil {
+	if r.plan, err = r.policies.compile(hostpath.New()); err != nil {
 		return setupError("", err)
 	}
 	r.plan.Places = stock.Places(variable(r.environ, "HOME"), variable(r.environ, "XDG_STATE_HOME"), r.tmpBase())
@@ -133,6 +136,9 @@ func (r *runner) prepare() (err error) {
 // startLauncher looks at the host and starts the launcher, whose own start
 // then goes on beside the planning.
 func (r *runner) startLauncher() (err error) {
+	if !sys.HasDescriptors(neededDescriptors) {
+		return errDescriptors
+	}
 	if r.facts, err = probe.Quick(); err != nil {
 		return err
 	}
@@ -163,6 +169,9 @@ func (r *runner) startLauncher() (err error) {
 // launch starts the command and follows it to its end.
 func (r *runner) launch(ctx context.Context) error {
 	secrets, err := readSecrets(r.resolved.Secrets, r.environ)
+	if err == nil {
+		err = addSecrets(secrets, r.cmd.Secrets)
+	}
 	if err != nil {
 		return &policyError{err}
 	}
@@ -220,7 +229,7 @@ func (r *runner) request(environ []string) (*launch.Request, error) {
 		},
 		WorkDir: dir, Ruleset: r.confined.Ruleset, Tmp: r.tmp,
 		Stdin: r.stdin, Stdout: r.stdout, Stderr: r.stderr,
-		Signals: r.cmd.Signals, Surrender: r.surrender,
+		Signals: r.cmd.Signals, Surrender: r.surrender, Started: r.cmd.Started,
 	}
 	if t := r.resolved.Limits.Timeout; t != nil {
 		req.Timeout = time.Duration(*t)
@@ -253,7 +262,7 @@ func (r *runner) notFound(found bool) {
 func (r *runner) result(err error) (*Result, error) {
 	res := &Result{ExitCode: ExitUnavailable, Receipt: r.receipt, Redactor: r.redactor}
 	if r.resolved != nil {
-		r.receipt.PolicyDigest = policy.Digest(r.resolved)
+		r.receipt.PolicyDigest, r.receipt.BoundDigest = r.policies.digests()
 	}
 	if r.receipt.Outcome != nil && CodeOf(err) == "" {
 		res.ExitCode = r.receipt.Outcome.ExitCode

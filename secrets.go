@@ -27,15 +27,38 @@ func readSecrets(sources map[string]policy.Secret, environ []string) (map[string
 		if err != nil {
 			return nil, fmt.Errorf("cannot read the secret %s: %w", name, err)
 		}
-		switch {
-		case v == "":
-			return nil, fmt.Errorf("cannot use the secret %s: its source is empty", name)
-		case strings.ContainsRune(v, 0):
-			return nil, fmt.Errorf("cannot use the secret %s: it holds a NUL byte, which no variable can", name)
+		if err := checkSecret(name, v); err != nil {
+			return nil, err
 		}
 		values[name] = v
 	}
 	return values, nil
+}
+
+func checkSecret(name, v string) error {
+	switch {
+	case v == "":
+		return fmt.Errorf("cannot use the secret %s: its source is empty", name)
+	case strings.ContainsRune(v, 0):
+		return fmt.Errorf("cannot use the secret %s: it holds a NUL byte, which no variable can", name)
+	case len(v) > maxSecret:
+		return fmt.Errorf("cannot use the secret %s: it is longer than %d bytes", name, maxSecret)
+	}
+	return nil
+}
+
+// addSecrets adds the values that the caller gave himself.
+func addSecrets(values, given map[string]string) error {
+	for name, v := range given {
+		if name == "" || strings.ContainsAny(name, "=\x00") {
+			return fmt.Errorf("cannot use %q as the name of a secret: no variable can have it", name)
+		}
+		if err := checkSecret(name, v); err != nil {
+			return err
+		}
+		values[name] = v
+	}
+	return nil
 }
 
 func readSecret(s policy.Secret, environ []string) (string, error) {

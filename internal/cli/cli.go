@@ -9,6 +9,8 @@ import (
 	"io"
 	"os"
 	"strings"
+
+	"github.com/ambit-sandbox/ambit/internal/supervisor"
 )
 
 // App is one invocation: its streams and environment, so that tests can give
@@ -63,6 +65,8 @@ func (a *App) Main(args []string) int {
 		}
 	}
 	switch args[0] {
+	case supervisor.Arg: // for the service, and in no help
+		return supervisor.Main()
 	case "help", "-h", "-help", "--help":
 		a.usage(a.Stdout)
 		return exitOK

@@ -38,6 +38,8 @@ type Request struct {
 	// then gives up what the rest of the run does not take. If it fails,
 	// nothing runs.
 	Surrender func() error
+	// Started, if not nil, is called when the command has been executed.
+	Started func()
 }
 
 // Result is how a launch ended.
@@ -284,6 +286,9 @@ func (r *run) handle(e event) {
 		}
 		r.res.Started, r.started = true, time.Now()
 		r.res.Setup = r.started.Sub(r.begin)
+		if r.req.Started != nil {
+			r.req.Started()
+		}
 	case child.ExecFailed:
 		r.res.ExecFile, r.res.ExecErr = e.File, e.Err
 	case *child.StepError:

@@ -59,3 +59,6 @@ func (l *Launcher) Abort() {
 	l.control = nil
 	sys.WaitFor(l.pid)
 }
+
+// PID returns the launcher's process id.
+func (l *Launcher) PID() int { return l.pid }

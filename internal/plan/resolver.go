@@ -67,6 +67,8 @@ const (
 	Missing Status = "missing"
 	// Unreadable: the host would not say what stands there.
 	Unreadable Status = "unreadable"
+	// Narrowed: a built-in path of which the bound allows less.
+	Narrowed Status = "narrowed"
 )
 
 // PathError is a listed path that stops the plan: a block that can't be

@@ -14,6 +14,7 @@ import (
 	"github.com/ambit-sandbox/ambit"
 	"github.com/ambit-sandbox/ambit/denial"
 	"github.com/ambit-sandbox/ambit/internal/journal"
+	"github.com/ambit-sandbox/ambit/internal/redact"
 )
 
 // result is the answer to a command that ran.
@@ -52,7 +53,7 @@ type execution struct {
 	began          time.Time
 	queued         time.Duration
 	job            *Job
-	redact         *redactor
+	redact         *redact.Redactor
 	stdout, stderr *output
 	ctx            context.Context
 }
@@ -78,7 +79,7 @@ func (s *Server) run(ctx context.Context, who string, q *request, live *stream) 
 	} else if err != nil {
 		return s.refuse(requestProblem(err))
 	}
-	x.redact = newRedactor(x.job.Secrets)
+	x.redact = redact.New(x.job.Secrets)
 	if err := s.journal.Start(x.start()); err != nil && s.config.JournalRequired {
 		return s.refuse(newProblem(http.StatusServiceUnavailable, codeJournal, "the run can't be noted, and the configuration demands it: nothing was run"))
 	}
@@ -88,7 +89,7 @@ func (s *Server) run(ctx context.Context, who string, q *request, live *stream) 
 
 // engine runs the job, its output redacted and bounded.
 func (x *execution) engine(live *stream, cancel func()) (*Done, error) {
-	out, errs := &redactingWriter{by: x.redact, to: x.stdout}, &redactingWriter{by: x.redact, to: x.stderr}
+	out, errs := x.redact.Writer(x.stdout), x.redact.Writer(x.stderr)
 	x.job.Stdout, x.job.Stderr = out, errs
 	var join func()
 	if live != nil {
@@ -105,7 +106,7 @@ func (x *execution) engine(live *stream, cancel func()) (*Done, error) {
 func (x *execution) start() *journal.Start {
 	argv := make([]string, len(x.job.Argv))
 	for i, a := range x.job.Argv {
-		argv[i] = x.redact.text(a)
+		argv[i] = x.redact.Text(a)
 	}
 	return &journal.Start{ID: x.id, Time: x.began, Who: x.who, Project: x.q.Project, Argv: argv, Secrets: x.q.secretNames()}
 }
@@ -152,17 +153,17 @@ func (x *execution) answer(d *Done, err error) *answer {
 
 // clean replaces secrets in what the command had a part in.
 func (x *execution) clean(d *Done) {
-	d.Error = x.redact.text(d.Error)
+	d.Error = x.redact.Text(d.Error)
 	if d.Receipt == nil {
 		return
 	}
-	d.Receipt.Error, d.Receipt.BrokerFault = x.redact.text(d.Receipt.Error), x.redact.text(d.Receipt.BrokerFault)
+	d.Receipt.Error, d.Receipt.BrokerFault = x.redact.Text(d.Receipt.Error), x.redact.Text(d.Receipt.BrokerFault)
 	if o := d.Receipt.Outcome; o != nil {
-		o.ExecError = x.redact.text(o.ExecError)
+		o.ExecError = x.redact.Text(o.ExecError)
 	}
 	for i := range d.Receipt.Denials {
 		n := &d.Receipt.Denials[i]
-		n.Named, n.Object = x.redact.text(n.Named), x.redact.text(n.Object)
+		n.Named, n.Object = x.redact.Text(n.Named), x.redact.Text(n.Object)
 	}
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package server
+// Package redact replaces the values of secrets in text and in streams.
+package redact
 
 import (
 	"bytes"
@@ -11,14 +12,15 @@ import (
 // secretText is a secret's value and what is shown in its place.
 type secretText struct{ value, shown []byte }
 
-// redactor replaces the values of secrets.
-type redactor struct {
+// Redactor replaces the values of secrets.
+type Redactor struct {
 	secrets []secretText // longest first: one may hold another
 	first   [256]bool
 }
 
-func newRedactor(values map[string]string) *redactor {
-	r := &redactor{}
+// New knows values by the names that are shown in their places.
+func New(values map[string]string) *Redactor {
+	r := &Redactor{}
 	for name, v := range values {
 		if v != "" {
 			r.secrets = append(r.secrets, secretText{[]byte(v), []byte("[secret " + name + "]")})
@@ -35,31 +37,36 @@ func newRedactor(values map[string]string) *redactor {
 	return r
 }
 
-// text replaces the values in a whole text.
-func (r *redactor) text(s string) string {
+// Text replaces the values in a whole text.
+func (r *Redactor) Text(s string) string {
 	var b bytes.Buffer
-	w := &redactingWriter{by: r, to: &b}
+	w := r.Writer(&b)
 	_, _ = w.Write([]byte(s))
 	_ = w.Close()
 	return b.String()
 }
 
-// redactingWriter replaces the values in a stream, across the borders of
+// Writer replaces the values in a stream, across the borders of
 // what is written: what may be a value's beginning waits for what follows.
-type redactingWriter struct {
-	by      *redactor
+type Writer struct {
+	by      *Redactor
 	to      io.Writer
 	pending []byte
 }
 
-func (w *redactingWriter) Write(b []byte) (int, error) {
+// Writer returns a writer that passes on to another one. It must be closed in
+// the end, which does not close the other one.
+func (r *Redactor) Writer(to io.Writer) *Writer { return &Writer{by: r, to: to} }
+
+// Write implements [io.Writer].
+func (w *Writer) Write(b []byte) (int, error) {
 	if len(w.by.secrets) == 0 {
 		return w.to.Write(b)
 	}
 	return len(b), w.pass(append(w.pending, b...))
 }
 
-func (w *redactingWriter) pass(buf []byte) error {
+func (w *Writer) pass(buf []byte) error {
 	var out []byte
 	i := 0
 scan:
@@ -87,7 +94,7 @@ scan:
 
 // Close passes on what waits. A value that is still incomplete may have begun
 // within it, and shorter ones may be complete.
-func (w *redactingWriter) Close() error {
+func (w *Writer) Close() error {
 	for len(w.pending) > 0 {
 		rest := w.pending
 		w.pending = nil

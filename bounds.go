@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ambit
+
+import (
+	"github.com/ambit-sandbox/ambit/internal/plan"
+	"github.com/ambit-sandbox/ambit/policy"
+)
+
+// policies are a command's policy and what bounds it, resolved.
+type policies struct {
+	asked, bound *policy.Resolved // bound is nil if there is none
+	effective    *policy.Resolved // what of asked the bound leaves, but for paths
+}
+
+// resolve resolves a command's layers and bounds. Both speak of the same
+// default folder: the bound's ${WORK_DIR} is never one that a layer chose.
+func resolve(c *Command, tmp string) (*policies, error) {
+	asked, err := resolveLayers(c, c.Layers, tmp)
+	if err != nil || c.Bounds == nil {
+		return &policies{asked: asked, effective: asked}, err
+	}
+	bound, err := resolveLayers(c, c.Bounds, tmp)
+	if err != nil {
+		return nil, err
+	}
+	p := &policies{asked: asked, bound: bound}
+	p.effective, err = policy.Narrow(asked, bound, tmp)
+	return p, err
+}
+
+// compile makes the plan of what is asked within what may be had.
+func (p *policies) compile(host plan.Resolver) (*plan.Plan, error) {
+	if p.bound == nil {
+		return plan.Compile(p.asked, p.asked.TmpDir, host)
+	}
+	// What is missing or unreadable is not told before it is known that it
+	// may be asked for.
+	lenient := *p.effective
+	lenient.Strict = false
+	asked, err := plan.Compile(&lenient, lenient.TmpDir, host)
+	if err != nil {
+		return nil, err
+	}
+	bound, err := plan.Compile(p.bound, p.effective.TmpDir, host)
+	if err != nil {
+		return nil, err
+	}
+	within, err := plan.Intersect(asked, bound)
+	if err == nil && p.effective.Strict {
+		err = within.AllPresent()
+	}
+	return within, err
+}
+
+// digests identify what was asked and what bounded it.
+func (p *policies) digests() (asked, bound string) {
+	if p.bound != nil {
+		bound = policy.Digest(p.bound)
+	}
+	return policy.Digest(p.asked), bound
+}
