@@ -86,6 +86,9 @@ func (o *output) queue(buf *[pieceSize]byte, n int) {
 	o.total += int64(max(n, 0))
 	o.mu.Unlock()
 	if n > 0 && o.waitForRoom() {
+		if len(o.room) == 1 {
+			o.touch() // the writer has had nothing to do, however long
+		}
 		o.full <- buf[:n] // each entry of room has one here
 		return
 	}
@@ -120,6 +123,12 @@ func (o *output) stillFor() time.Duration {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.patience - time.Since(o.last)
+}
+
+func (o *output) touch() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.last = time.Now()
 }
 
 func (o *output) discard(n int) {
