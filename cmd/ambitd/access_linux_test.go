@@ -36,8 +36,8 @@ func TestSocketIsPrivate(t *testing.T) {
 // fails starts a service that must refuse to.
 func fails(t *testing.T, config string, want ...string) {
 	t.Helper()
-	c := exec.Command(os.Args[0], "serve", "--config", config, "--allow-root")
-	c.Env = append(os.Environ(), serveVariable+"=1")
+	c := exec.Command(ambitd, "serve", "--config", config, "--allow-root")
+
 	time.AfterFunc(patience, func() { _ = c.Process.Kill() })
 	out, err := c.CombinedOutput()
 	if err == nil || c.ProcessState.ExitCode() != 1 {

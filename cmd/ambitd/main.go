@@ -16,6 +16,7 @@ import (
 	"syscall"
 
 	"github.com/ambit-sandbox/ambit"
+	"github.com/ambit-sandbox/ambit/internal/runner"
 	"github.com/ambit-sandbox/ambit/internal/server"
 )
 
@@ -33,7 +34,6 @@ Examples:
 `
 
 func main() {
-	ambit.Dispatch(os.Args)
 	os.Exit(run(os.Args[1:]))
 }
 
@@ -93,7 +93,7 @@ func withConfig(verb string, args []string) int {
 		return complain(err)
 	}
 	if verb == "check" {
-		return check(*file)
+		return check(*file, c)
 	}
 	if os.Getuid() == 0 && !*allowRoot {
 		return complain(errors.New("cannot serve as root: what a command may write would be root's; start it as an ordinary user, or give --allow-root"))
@@ -101,9 +101,23 @@ func withConfig(verb string, args []string) int {
 	return serve(c)
 }
 
+// newRunner makes what runs the commands.
+func newRunner(c *server.Config) (*runner.Runner, error) {
+	r, err := runner.New(runner.Config{Supervisor: c.Supervisor, Pool: c.Pool})
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w; the ambit of the same release has its place beside ambitd, or set supervisor in the configuration", ambit.ErrUnavailable, err)
+	}
+	return r, nil
+}
+
 // check says whether a service with this configuration would work here.
-func check(file string) int {
-	h, err := ambit.Probe(context.Background())
+func check(file string, c *server.Config) int {
+	r, err := newRunner(c)
+	if err != nil {
+		return complain(err)
+	}
+	defer func() { _ = r.Close() }()
+	h, err := r.Probe(context.Background())
 	if err != nil {
 		return complain(fmt.Errorf("%w: %w", ambit.ErrUnavailable, err))
 	}
@@ -117,11 +131,16 @@ func check(file string) int {
 func serve(c *server.Config) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
-	s, err := server.New(ctx, c, server.Direct{}, slog.New(slog.NewJSONHandler(os.Stderr, nil)))
-	if err == nil {
-		err = s.Serve(ctx)
-	}
+	r, err := newRunner(c)
 	if err != nil {
+		return complain(err)
+	}
+	s, err := server.New(ctx, c, r, slog.New(slog.NewJSONHandler(os.Stderr, nil)))
+	if err != nil {
+		_ = r.Close()
+		return complain(err)
+	}
+	if err := s.Serve(ctx); err != nil {
 		return complain(err)
 	}
 	return 0

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -16,19 +17,30 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/ambit-sandbox/ambit"
 )
 
-const serveVariable = "AMBITD_TEST_SERVE"
+// TestMain builds the service and its supervisor, which must be of one build,
+// as a release has them: side by side.
+func TestMain(m *testing.M) { os.Exit(withPrograms(m)) }
 
-// TestMain makes this very binary the service, if it is started as one.
-func TestMain(m *testing.M) {
-	ambit.Dispatch(os.Args)
-	if os.Getenv(serveVariable) != "" {
-		os.Exit(run(os.Args[1:]))
+// ambitd is the built service.
+var ambitd string
+
+func withPrograms(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "ambitd-test")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
 	}
-	os.Exit(m.Run())
+	defer func() { _ = os.RemoveAll(dir) }()
+	build := exec.Command("go", "build", "-trimpath", "-o", dir+"/", "../ambit", ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "cannot build: %v\n%s", err, out)
+		return 1
+	}
+	ambitd = dir + "/ambitd"
+	return m.Run()
 }
 
 // patience bounds every wait; nothing is expected to take it.
@@ -86,8 +98,7 @@ func (s *service) config(settings map[string]any) string {
 func (s *service) start(settings map[string]any) {
 	s.t.Helper()
 	s.log, s.over = &bytes.Buffer{}, false
-	s.cmd = exec.Command(os.Args[0], "serve", "--config", s.config(settings), "--allow-root")
-	s.cmd.Env = append(os.Environ(), serveVariable+"=1")
+	s.cmd = exec.Command(ambitd, "serve", "--config", s.config(settings), "--allow-root")
 	s.cmd.Stderr = s.log
 	if err := s.cmd.Start(); err != nil {
 		s.t.Fatal(err)

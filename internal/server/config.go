@@ -31,6 +31,9 @@ type Config struct {
 	Policy   *policy.Policy          `json:"policy"`
 	Secrets  map[string]SecretSource `json:"secrets"`
 
+	Supervisor string `json:"supervisor"`
+	Pool       int    `json:"pool"`
+
 	Concurrency     int             `json:"concurrency"`
 	Queue           *int            `json:"queue"`
 	QueueTimeout    policy.Duration `json:"queue_timeout"`
@@ -66,6 +69,9 @@ func LoadConfig(file string) (*Config, error) {
 	c.defaults()
 	return c, c.check()
 }
+
+// maxPool bounds the supervisors that wait ahead.
+const maxPool = 64
 
 func setDefault[T comparable](v *T, d T) {
 	var zero T
@@ -119,6 +125,12 @@ func (c *Config) check() error {
 		bad("projects", "it is not a folder", "name the folder that holds the projects")
 	}
 	c.checkListen(bad)
+	if c.Supervisor != "" && !filepath.IsAbs(c.Supervisor) {
+		bad("supervisor", "the path is relative", "name the ambit binary of this release from / on, or leave it out for the one beside ambitd")
+	}
+	if c.Pool > maxPool {
+		bad("pool", "each waiting supervisor is two processes", fmt.Sprintf("give at most %d", maxPool))
+	}
 	for name, s := range c.Secrets {
 		if _, err := readSecret(s.File); err != nil {
 			bad("secrets."+name, err.Error(), "put the value into a file of mode 0600 and name it")

@@ -4,38 +4,15 @@ package server
 
 import (
 	"context"
-	"io"
 
 	"github.com/ambit-sandbox/ambit"
-	"github.com/ambit-sandbox/ambit/policy"
+	"github.com/ambit-sandbox/ambit/internal/runner"
 )
 
-// Job is a command to run.
-type Job struct {
-	Argv    []string
-	Layers  []policy.Layer // what is asked
-	Bounds  []policy.Layer // what may be had at most; nil: no bound
-	Dir     string         // absolute
-	Environ []string
-	Secrets map[string]string // values, by variable name
-	Stdin   io.Reader         // nil: empty
-	// Stdout and Stderr are each written to by one goroutine.
-	Stdout, Stderr io.Writer
-	Started        func() // may be nil: the command was executed
-}
-
-// Done is how a job ended.
-type Done struct {
-	ExitCode int
-	Code     ambit.Code
-	Error    string
-	Receipt  *ambit.Receipt
-}
-
-// Engine runs commands in sandboxes. The end of a context ends the command's
-// tree before Run returns; what Run returns is never nil.
+// Engine runs commands in sandboxes: a [runner.Runner]. The end of a context
+// ends the command's tree before Run returns; its result is never nil.
 type Engine interface {
-	Run(ctx context.Context, j *Job) (*Done, error)
+	Run(ctx context.Context, q *runner.Request) (*runner.Result, error)
 	Probe(ctx context.Context) (*ambit.Host, error)
 	Close() error
 }

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/ambit-sandbox/ambit/internal/runner"
 	"github.com/ambit-sandbox/ambit/policy"
 )
 
@@ -106,12 +107,12 @@ func projectDir(root, name string) (string, error) {
 }
 
 // job turns a request into what the engine runs.
-func (s *Server) job(q *request) (*Job, error) {
+func (s *Server) job(q *request) (*runner.Request, error) {
 	dir, err := projectDir(s.config.Projects, q.Project)
 	if err != nil {
 		return nil, err
 	}
-	j := &Job{Argv: q.argv(), Dir: dir, Environ: os.Environ(), Secrets: map[string]string{}}
+	j := &runner.Request{Argv: q.argv(), Dir: dir, Environ: os.Environ(), Secrets: map[string]string{}}
 	if q.Stdin != "" {
 		j.Stdin = strings.NewReader(q.Stdin)
 	}
@@ -133,9 +134,9 @@ func (s *Server) job(q *request) (*Job, error) {
 		return nil, fmt.Errorf("timeout is longer than the server's %s", time.Duration(s.config.MaxTimeout))
 	}
 	own := policy.Layer{Name: "server", Policy: *s.config.Policy}
-	j.Layers = []policy.Layer{own}
+	j.Layers, j.Bounds = []policy.Layer{own}, []policy.Layer{own}
 	if q.FolderGuard != nil {
-		j.Bounds, j.Layers = j.Layers, []policy.Layer{{Name: "folder_guard", Policy: *q.FolderGuard}}
+		j.Layers = []policy.Layer{{Name: "folder_guard", Policy: *q.FolderGuard}}
 		if l := q.FolderGuard.Limits; l != nil && l.Timeout != nil {
 			timeout = min(timeout, *l.Timeout)
 		}
@@ -144,8 +145,11 @@ func (s *Server) job(q *request) (*Job, error) {
 		timeout = min(timeout, *l.Timeout)
 	}
 	top := policy.Policy{Limits: &policy.Limits{Timeout: &timeout}}
-	if len(q.Env) > 0 {
+	switch {
+	case len(q.Env) > 0:
 		top.Env = &policy.Env{Set: q.Env}
+	case q.FolderGuard == nil:
+		j.Bounds = nil // it asks for just what the bound allows
 	}
 	j.Layers = append(j.Layers, policy.Layer{Name: "request", Policy: top})
 	return j, nil

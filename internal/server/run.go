@@ -15,6 +15,7 @@ import (
 	"github.com/ambit-sandbox/ambit/denial"
 	"github.com/ambit-sandbox/ambit/internal/journal"
 	"github.com/ambit-sandbox/ambit/internal/redact"
+	"github.com/ambit-sandbox/ambit/internal/runner"
 )
 
 // result is the answer to a command that ran.
@@ -52,7 +53,7 @@ type execution struct {
 	id, who        string
 	began          time.Time
 	queued         time.Duration
-	job            *Job
+	job            *runner.Request
 	redact         *redact.Redactor
 	stdout, stderr *output
 	ctx            context.Context
@@ -88,7 +89,7 @@ func (s *Server) run(ctx context.Context, who string, q *request, live *stream) 
 }
 
 // engine runs the job, its output redacted and bounded.
-func (x *execution) engine(live *stream, cancel func()) (*Done, error) {
+func (x *execution) engine(live *stream, cancel func()) (*runner.Result, error) {
 	out, errs := x.redact.Writer(x.stdout), x.redact.Writer(x.stderr)
 	x.job.Stdout, x.job.Stderr = out, errs
 	var join func()
@@ -125,7 +126,7 @@ func (x *execution) notTaken(err error) *problem {
 }
 
 // answer judges what came back.
-func (x *execution) answer(d *Done, err error) *answer {
+func (x *execution) answer(d *runner.Result, err error) *answer {
 	x.clean(d)
 	o := &ambit.Outcome{ExitCode: d.ExitCode}
 	if d.Receipt != nil && d.Receipt.Outcome != nil {
@@ -152,7 +153,7 @@ func (x *execution) answer(d *Done, err error) *answer {
 }
 
 // clean replaces secrets in what the command had a part in.
-func (x *execution) clean(d *Done) {
+func (x *execution) clean(d *runner.Result) {
 	d.Error = x.redact.Text(d.Error)
 	if d.Receipt == nil {
 		return
@@ -167,7 +168,7 @@ func (x *execution) clean(d *Done) {
 	}
 }
 
-func (x *execution) result(d *Done, o *ambit.Outcome) *result {
+func (x *execution) result(d *runner.Result, o *ambit.Outcome) *result {
 	r := &result{RunID: x.id, ExitCode: d.ExitCode, Signal: o.Signal, TimedOut: o.TimedOut, Receipt: d.Receipt,
 		Denials: []denial.Denial{}, Error: d.Error, Durations: durations{Queued: ms(x.queued), Total: ms(time.Since(x.began))}}
 	if r.Error == "" {
@@ -185,7 +186,7 @@ func (x *execution) result(d *Done, o *ambit.Outcome) *result {
 }
 
 // failed answers a run of which nothing was executed.
-func (x *execution) failed(d *Done) *problem {
+func (x *execution) failed(d *runner.Result) *problem {
 	p := newProblem(http.StatusInternalServerError, codeInternal, "the run failed")
 	switch d.Code {
 	case ambit.CodePolicy:
@@ -208,7 +209,7 @@ func (x *execution) failed(d *Done) *problem {
 }
 
 // end notes the run in the journal and the metrics.
-func (x *execution) end(d *Done, o *ambit.Outcome, cancelled, ran bool) {
+func (x *execution) end(d *runner.Result, o *ambit.Outcome, cancelled, ran bool) {
 	e := &journal.End{ID: x.id, Time: time.Now(), Outcome: journal.Exited, ExitCode: d.ExitCode, Code: string(d.Code), Error: d.Error,
 		QueuedMS: ms(x.queued), TotalMS: ms(time.Since(x.began))}
 	switch {
