@@ -134,7 +134,8 @@ func TestWaitingKilled(t *testing.T) {
 
 // TestLostBeforeStart: what certainly has not run has the code that says so.
 func TestLostBeforeStart(t *testing.T) {
-	r := newRunner(t, func(c *runner.Config) { c.Pool = -1 })
+	given := make(chan struct{})
+	r := newRunner(t, func(c *runner.Config) { c.Pool = -1; c.SetGiven(func() { close(given) }) })
 	pid := one(t, os.Getpid())
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
@@ -144,9 +145,7 @@ func TestLostBeforeStart(t *testing.T) {
 	var res *runner.Result
 	var err error
 	go func() { defer close(over); res, err = r.Run(t.Context(), q) }()
-	// It has the request, which it does not read: a stopped process with a
-	// message waiting can't be seen from here, so give the write its time.
-	time.Sleep(200 * time.Millisecond)
+	<-given // it has the request, and does not read it
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}

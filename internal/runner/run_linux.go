@@ -134,6 +134,9 @@ func (x *run) begin(ctx context.Context) error {
 			return err
 		}
 		if err = x.process.conn.Write(&supervisor.Message{Kind: supervisor.Run}, x.theirs...); err == nil {
+			if x.r.config.given != nil {
+				x.r.config.given()
+			}
 			return nil
 		}
 		x.process.close() // it has not read all of it, so nothing ran

@@ -66,6 +66,7 @@ type Config struct {
 	Grace time.Duration
 
 	build string // for tests: what a supervisor must be
+	given func() // for tests: a supervisor was given its request
 }
 
 func (c *Config) defaults() {

@@ -108,10 +108,10 @@ func (c *Conn) fill(b []byte, fds *[]int) error {
 		n, passed, err := c.Receive(b[at:])
 		*fds = append(*fds, passed...)
 		switch {
+		case at > 0 && (errors.Is(err, io.EOF) || err == nil && n <= 0):
+			return io.ErrUnexpectedEOF
 		case err != nil:
 			return err
-		case n <= 0 && at > 0:
-			return io.ErrUnexpectedEOF
 		case n <= 0:
 			return io.EOF
 		}
