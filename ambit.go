@@ -60,6 +60,12 @@ type Command struct {
 	// Started, if not nil, is called when the command has been executed.
 	Started func()
 
+	// Cgroup is the folder of an empty control group of version 2 that was
+	// made for this command alone and belongs to the caller: the command and
+	// its descendants are in it, and limits are set there as far as it has
+	// the controllers. Empty is none. The caller removes it.
+	Cgroup string
+
 	// Exclusive says that this process has no children but this command's:
 	// it then takes over, and ends, what a killed launcher leaves behind.
 	// Without it such processes fall to the system's init, and only the

@@ -31,7 +31,7 @@ var layers = [][]string{
 	{"internal/backend/landlock", "internal/backend/backendtest"},
 	{"internal/backend", "internal/launch"},
 	{"internal/broker"},
-	{"internal/child", "internal/seccomp", "internal/stock"},
+	{"internal/cgroup", "internal/child", "internal/seccomp", "internal/stock"},
 	{"internal/plan/hostpath"},
 	{"internal/plan"},
 	{"internal/probe"},

@@ -7,6 +7,7 @@ import (
 	"os"
 	"syscall"
 
+	"github.com/ambit-sandbox/ambit/internal/cgroup"
 	"github.com/ambit-sandbox/ambit/internal/child"
 	"github.com/ambit-sandbox/ambit/internal/sys"
 	"github.com/ambit-sandbox/ambit/policy"
@@ -14,8 +15,15 @@ import (
 
 // rlimits turns the policy's limits into resource limits. One that is above
 // the caller's own hard limit stays at that: the caller can't give what he
-// does not have (EPERM, setrlimit(2)).
-func rlimits(l policy.Limits) ([]child.Rlimit, error) {
+// does not have (EPERM, setrlimit(2)). What the control group bounds needs none:
+// it bounds all the processes together.
+func rlimits(l policy.Limits, group cgroup.Controllers) ([]child.Rlimit, error) {
+	if group.Memory {
+		l.MemoryBytes = nil
+	}
+	if group.Processes {
+		l.Processes = nil
+	}
 	var out []child.Rlimit
 	for _, want := range []struct {
 		resource int

@@ -98,6 +98,10 @@ type Outcome struct {
 	// Lost: the launcher was killed while the command ran, and the command
 	// with it. ExitCode is then 137.
 	Lost bool `json:"lost,omitempty"`
+	// MemoryKills counts the processes that the kernel killed because the
+	// command had reached its memory limit; the command itself may go on, or
+	// have been one of them. Only a control group tells.
+	MemoryKills int `json:"memory_kills,omitempty"`
 	// Left: the kernel held processes of the tree against SIGKILL.
 	Left bool `json:"left,omitempty"`
 	// Stdout and Stderr count bytes, if the output went through the

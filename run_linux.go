@@ -12,6 +12,7 @@ import (
 
 	"github.com/ambit-sandbox/ambit/internal/backend"
 	"github.com/ambit-sandbox/ambit/internal/backend/all"
+	"github.com/ambit-sandbox/ambit/internal/cgroup"
 	"github.com/ambit-sandbox/ambit/internal/child"
 	"github.com/ambit-sandbox/ambit/internal/launch"
 	"github.com/ambit-sandbox/ambit/internal/plan"
@@ -62,6 +63,7 @@ type runner struct {
 	resolved *policy.Resolved // the effective one of policies
 	plan     *plan.Plan
 	facts    *probe.Facts
+	group    *cgroup.Group // nil: none
 	choice   *backend.Choice
 	confined *backend.Confinement
 	guard    *launch.Guard
@@ -121,6 +123,9 @@ func (r *runner) prepare() (err error) {
 	}
 	r.plan.Places = stock.Places(variable(r.environ, "HOME"), variable(r.environ, "XDG_STATE_HOME"), r.tmpBase())
 	r.receipt.plan(r.plan)
+	if err := r.openCgroup(); err != nil {
+		return setupError("landlock", err)
+	}
 	r.choice, err = backend.Select(all.Backends(), r.plan, r.facts)
 	if err != nil {
 		return err
@@ -194,6 +199,7 @@ func (r *runner) launch(ctx context.Context) error {
 	}
 	if r.res != nil && (r.res.Started || r.res.ExecErr != nil) {
 		r.receipt.launched(r.res, req.Stdout, req.Stderr)
+		r.receipt.Outcome.MemoryKills = r.group.Killed()
 	}
 	switch {
 	case errors.Is(err, launch.ErrLost):
@@ -217,7 +223,10 @@ func (r *runner) request(environ []string) (*launch.Request, error) {
 	if err != nil {
 		return nil, setupError(r.choice.Backend.Name(), err)
 	}
-	limits, err := rlimits(r.resolved.Limits)
+	limits, err := rlimits(r.resolved.Limits, r.group.Controllers())
+	if err == nil {
+		err = r.group.Limit(r.resolved.Limits.MemoryBytes, r.resolved.Limits.Processes)
+	}
 	if err != nil {
 		return nil, setupError(r.choice.Backend.Name(), err)
 	}
@@ -227,7 +236,7 @@ func (r *runner) request(environ []string) (*launch.Request, error) {
 			RestrictFlags: r.confined.RestrictFlags,
 			Filter:        r.confined.Filter, FilterFlags: r.confined.FilterFlags,
 		},
-		WorkDir: dir, Ruleset: r.confined.Ruleset, Tmp: r.tmp,
+		WorkDir: dir, Ruleset: r.confined.Ruleset, Tmp: r.tmp, Cgroup: r.group.Procs(),
 		Stdin: r.stdin, Stdout: r.stdout, Stderr: r.stderr,
 		Signals: r.cmd.Signals, Surrender: r.surrender, Started: r.cmd.Started,
 	}
@@ -275,7 +284,19 @@ func (r *runner) result(err error) (*Result, error) {
 	return res, err
 }
 
+// openCgroup opens the control group that the caller has made for the command.
+func (r *runner) openCgroup() (err error) {
+	if r.cmd.Cgroup == "" {
+		return nil
+	}
+	if r.group, err = cgroup.Open(r.cmd.Cgroup); err == nil {
+		r.plan.Cgroup = plan.Cgroup(r.group.Controllers())
+	}
+	return err
+}
+
 func (r *runner) close() {
+	r.group.Close()
 	r.launcher.Abort()
 	r.guard.Close()
 	if r.confined != nil {

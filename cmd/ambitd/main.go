@@ -103,7 +103,7 @@ func withConfig(verb string, args []string) int {
 
 // newRunner makes what runs the commands.
 func newRunner(c *server.Config) (*runner.Runner, error) {
-	r, err := runner.New(runner.Config{Supervisor: c.Supervisor, Pool: c.Pool})
+	r, err := runner.New(runner.Config{Supervisor: c.Supervisor, Pool: c.Pool, Cgroup: c.Cgroup})
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w; the ambit of the same release has its place beside ambitd, or set supervisor in the configuration", ambit.ErrUnavailable, err)
 	}

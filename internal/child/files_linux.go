@@ -9,7 +9,7 @@ import (
 )
 
 // Files are the descriptors that go to the launcher, by their numbers; -1 is
-// none, which only the last three may be.
+// none, which only the last four may be.
 type Files struct {
 	// Spec is the sealed memory file with the [Spec].
 	Spec int
@@ -23,6 +23,8 @@ type Files struct {
 	Go int
 	// Tmp is the run's private temporary folder.
 	Tmp int
+	// Cgroup is the cgroup.procs of the command's control group.
+	Cgroup int
 }
 
 // Launch sends the launcher what it is to launch.
@@ -39,7 +41,7 @@ func Launch(control int, f Files) error {
 }
 
 func (f *Files) list() []*int {
-	return []*int{&f.Spec, &f.WorkDir, &f.Ruleset, &f.Stdin, &f.Stdout, &f.Stderr, &f.Guard, &f.Go, &f.Tmp}
+	return []*int{&f.Spec, &f.WorkDir, &f.Ruleset, &f.Stdin, &f.Stdout, &f.Stderr, &f.Guard, &f.Go, &f.Tmp, &f.Cgroup}
 }
 
 // required are the first of the list.

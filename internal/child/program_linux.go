@@ -28,6 +28,7 @@ func (p *program) addFor(name, object string, s sys.Step) {
 // buildProgram orders the steps. Each narrows what the next may do, so the
 // order is part of the design:
 //
+//   - the control group, so that all that follows counts there;
 //   - the process group while signals can still be sent to it by name;
 //   - limits, since raising one back needs a capability;
 //   - the working directory while nothing is restricted yet;
@@ -39,6 +40,9 @@ func (p *program) addFor(name, object string, s sys.Step) {
 //     credentials change: commit_creds, kernel/cred.c), and execve.
 func buildProgram(s *Spec, f Files, group int) (*program, error) {
 	p := &program{}
+	if f.Cgroup >= 0 {
+		p.add("enter the control group", sys.StepEnterCgroup(f.Cgroup))
+	}
 	p.add("setpgid", sys.StepJoinGroup(group))
 	for _, l := range append(inheritedLimits(), s.Limits...) {
 		p.add("set resource limit", sys.StepRlimit(l.Resource, l.Soft, l.Hard))

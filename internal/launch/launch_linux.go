@@ -22,6 +22,8 @@ type Request struct {
 	// Tmp is the private temporary folder, which the launcher removes; or
 	// nil.
 	Tmp *os.File
+	// Cgroup is the cgroup.procs of the command's control group, or nil.
+	Cgroup *os.File
 	// Stdin goes to the command as it is.
 	Stdin *os.File
 	// Stdout and Stderr say where output goes.
@@ -161,7 +163,10 @@ func (r *run) launch(guard *Guard) error {
 	files := child.Files{
 		Spec: int(spec.Fd()), WorkDir: int(r.req.WorkDir.Fd()), Ruleset: int(r.req.Ruleset.Fd()),
 		Stdin: int(r.req.Stdin.Fd()), Stdout: int(stdout.Fd()), Stderr: int(stderr.Fd()),
-		Guard: guard.pass(), Go: -1, Tmp: -1,
+		Guard: guard.pass(), Go: -1, Tmp: -1, Cgroup: -1,
+	}
+	if r.req.Cgroup != nil {
+		files.Cgroup = int(r.req.Cgroup.Fd())
 	}
 	if r.req.Tmp != nil {
 		files.Tmp = int(r.req.Tmp.Fd())

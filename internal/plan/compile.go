@@ -25,6 +25,8 @@ type Plan struct {
 	// of its own; the best first. They are no part of the policy. The default
 	// is that it keeps none.
 	Places []string
+	// Cgroup is what the run's control group bounds; compiling leaves it alone.
+	Cgroup Cgroup
 	Limits policy.Limits
 	// Accept names the items that may stay unenforced.
 	Accept map[string]bool

@@ -49,6 +49,9 @@ func makeAndRemove(dir string) error {
 	return os.Remove(dir)
 }
 
+// OwnCgroup returns the folder of this process's control group of version 2.
+func OwnCgroup() (string, error) { return thisHost().ownCgroup() }
+
 // ownCgroup returns the folder of this process's group. The line of version 2
 // in /proc/self/cgroup begins with "0::" (cgroups(7)); its path counts from
 // the root of the hierarchy, of which the mount may show a part only.

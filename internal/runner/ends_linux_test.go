@@ -132,24 +132,40 @@ func TestWaitingKilled(t *testing.T) {
 	}
 }
 
-// TestLostBeforeStart: what certainly has not run has the code that says so.
+// TestLostBeforeStart: a supervisor that is killed when it has its request, and
+// has not begun, is replaced. Where all are, what certainly has not run has the
+// code that says so.
 func TestLostBeforeStart(t *testing.T) {
-	given := make(chan struct{})
-	r := newRunner(t, func(c *runner.Config) { c.Pool = -1; c.SetGiven(func() { close(given) }) })
-	pid := one(t, os.Getpid())
-	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
+	const tries = 3
+	for _, deaths := range []int{1, tries} {
+		lostBeforeStart(t, deaths, deaths < tries)
 	}
-	q := shell(t, `echo ran > ran`)
-	over := make(chan struct{})
-	var res *runner.Result
-	var err error
-	go func() { defer close(over); res, err = r.Run(t.Context(), q) }()
-	<-given // it has the request, and does not read it
-	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
+}
+
+func lostBeforeStart(t *testing.T, deaths int, runs bool) {
+	t.Helper()
+	given := 0
+	r := newRunner(t, func(c *runner.Config) {
+		c.Pool = -1
+		c.SetGiving(func(pid int) { // it waits, and has not been given anything
+			if given < deaths {
+				_ = syscall.Kill(pid, syscall.SIGSTOP)
+			}
+		})
+		c.SetGiven(func(pid int) {
+			if given++; given <= deaths {
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+			}
+		})
+	})
+	q := shell(t, `echo ran >> ran`)
+	res, err := r.Run(t.Context(), q)
+	if b, _ := os.ReadFile(q.Dir + "/ran"); runs {
+		if err != nil || res.ExitCode != 0 || string(b) != "ran\n" {
+			t.Errorf("%+v %v, ran %q", res, err, b)
+		}
+		return
 	}
-	<-over
 	if !errors.Is(err, ambit.ErrUnavailable) || errors.Is(err, runner.ErrLost) || res.ExitCode != ambit.ExitUnavailable || res.Receipt.Outcome != nil {
 		t.Errorf("%+v %v", res, err)
 	}

@@ -8,8 +8,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
+
+	"github.com/ambit-sandbox/ambit/internal/cgroup"
 )
 
 // Runner has a supervisor for each command. Its methods may be called at the
@@ -17,6 +20,8 @@ import (
 type Runner struct {
 	config  Config
 	program *program
+	groups  *cgroup.Parent // nil: none
+	limits  string
 	warm    chan *process
 	// missing has an entry for each supervisor that the pool lacks.
 	missing chan struct{}
@@ -38,11 +43,16 @@ func New(c Config) (*Runner, error) {
 	if r.program, err = openProgram(name, c.build); err != nil {
 		return nil, err
 	}
+	if err := r.openGroups(); err != nil {
+		r.program.close()
+		return nil, err
+	}
 	r.ctx, r.close = context.WithCancel(context.Background())
 	first, err := r.program.start(r.ctx)
 	if err != nil {
 		r.close()
 		r.program.close()
+		r.groups.Close()
 		return nil, err
 	}
 	r.warm <- first
@@ -53,6 +63,36 @@ func New(c Config) (*Runner, error) {
 	go r.fill()
 	return r, nil
 }
+
+// openGroups gets the control groups that runs shall have.
+func (r *Runner) openGroups() (err error) {
+	if r.config.Cgroup == "" || r.config.Cgroup == Off {
+		r.limits = "resource limits: control groups are off"
+		return nil
+	}
+	where, auto := strings.CutPrefix(r.config.Cgroup, Auto)
+	where = strings.TrimPrefix(where, ":")
+	if r.groups, err = cgroup.New(where); err != nil {
+		r.limits = "resource limits: " + err.Error()
+		if auto {
+			return nil
+		}
+		return err
+	}
+	switch lacks := r.groups.Lacks(); {
+	case lacks == nil:
+		r.limits = "control groups"
+	case !auto:
+		r.groups.Close()
+		return fmt.Errorf("cannot use the control group %s: %w", where, lacks)
+	default:
+		r.limits = "resource limits, and control groups to end runs only: " + lacks.Error()
+	}
+	return nil
+}
+
+// Limits says by what memory and processes are bounded, and why.
+func (r *Runner) Limits() string { return r.limits }
 
 func (c *Config) supervisor() (string, error) {
 	if c.Supervisor != "" {
@@ -131,6 +171,7 @@ func (r *Runner) Close() error {
 			p.close()
 		default:
 			r.program.close()
+			r.groups.Close()
 			return nil
 		}
 	}

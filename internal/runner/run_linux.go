@@ -39,7 +39,8 @@ type run struct {
 	redact *redact.Redactor
 
 	process        *process
-	theirs         []int // the request and the command's ends of the streams
+	theirs         []int  // the request and the command's ends of the streams
+	group          string // the command's control group; empty: none
 	stdin          *input
 	stdout, stderr *output
 
@@ -53,13 +54,10 @@ func (x *run) run(ctx context.Context) (*Result, error) {
 	}
 	err := x.open()
 	if err == nil {
-		err = x.begin(ctx)
+		err = x.attempt(ctx)
 	}
 	x.release()
-	if err == nil {
-		x.follow(ctx)
-		x.end()
-	}
+	defer func() { _ = x.removeGroup() }() // nothing has run in it, or it is gone
 	x.stdin.finish()
 	for _, o := range []*output{x.stdout, x.stderr} {
 		if o != nil && err != nil {
@@ -74,7 +72,10 @@ func (x *run) run(ctx context.Context) (*Result, error) {
 
 // open makes the sealed request and the streams.
 func (x *run) open() error {
-	q := &supervisor.Request{Argv: x.q.Argv, Layers: x.q.Layers, Bounds: x.q.Bounds, Dir: x.q.Dir, Environ: x.q.Environ, Secrets: x.q.Secrets}
+	if err := x.makeGroup(); err != nil {
+		return err
+	}
+	q := &supervisor.Request{Cgroup: x.group, Argv: x.q.Argv, Layers: x.q.Layers, Bounds: x.q.Bounds, Dir: x.q.Dir, Environ: x.q.Environ, Secrets: x.q.Secrets}
 	b, err := q.Encode()
 	if err != nil {
 		return err
@@ -90,6 +91,24 @@ func (x *run) open() error {
 	}
 	x.theirs = append(x.theirs, fd)
 	return x.openStreams()
+}
+
+func (x *run) makeGroup() (err error) {
+	if x.r.groups != nil {
+		x.group, err = x.r.groups.Make()
+	}
+	return err
+}
+
+// removeGroup ends what is still in the command's group: nothing, unless its
+// launcher was killed together with its supervisor.
+func (x *run) removeGroup() error {
+	if x.group == "" {
+		return nil
+	}
+	dir := x.group
+	x.group = ""
+	return x.r.groups.Remove(dir)
 }
 
 func (x *run) openStreams() (err error) {
@@ -122,9 +141,26 @@ func (x *run) release() {
 	x.theirs = nil
 }
 
-// attempts bounds how often another supervisor is taken where one that waited
-// was killed just as it was given its request.
+// attempts bounds how often another supervisor is taken where one was killed
+// before the command can have been started.
 const attempts = 3
+
+// attempt has a supervisor work on the request until it is done, or lost with
+// the command under way.
+func (x *run) attempt(ctx context.Context) error {
+	for try := 1; ; try++ {
+		if err := x.begin(ctx); err != nil {
+			return err
+		}
+		x.follow(ctx)
+		x.end()
+		if x.done != nil || x.starting || ctx.Err() != nil || try == attempts {
+			return nil
+		}
+		x.process.settled(treeTime)
+		x.process.close()
+	}
+}
 
 // begin gives a supervisor the request.
 func (x *run) begin(ctx context.Context) error {
@@ -133,15 +169,20 @@ func (x *run) begin(ctx context.Context) error {
 		if x.process, err = x.r.take(ctx); err != nil {
 			return err
 		}
+		hook(x.r.config.giving, x.process.pid)
 		if err = x.process.conn.Write(&supervisor.Message{Kind: supervisor.Run}, x.theirs...); err == nil {
-			if x.r.config.given != nil {
-				x.r.config.given()
-			}
+			hook(x.r.config.given, x.process.pid)
 			return nil
 		}
 		x.process.close() // it has not read all of it, so nothing ran
 	}
 	return fmt.Errorf("cannot give the supervisor its request: %w", err)
+}
+
+func hook(f func(int), pid int) {
+	if f != nil {
+		f(pid)
+	}
 }
 
 // follow listens to the supervisor until it is done or gone.
@@ -160,6 +201,7 @@ func (x *run) follow(ctx context.Context) {
 		switch m.Kind {
 		case supervisor.Starting:
 			x.starting = true
+			x.release() // nobody else will need them
 		case supervisor.Started:
 			x.started = true
 			if x.q.Started != nil {
@@ -189,6 +231,9 @@ func (x *run) end() {
 
 func (x *run) result(ctx context.Context) (*Result, error) {
 	settled := x.process.settled(treeTime)
+	if x.group != "" {
+		settled = x.removeGroup() == nil
+	}
 	said := x.redact.Text(x.process.said())
 	x.process.close()
 	res := x.lost(said)

@@ -61,13 +61,25 @@ type Config struct {
 	// time that it took something; 0 is five seconds. Then output is
 	// discarded until there is room again.
 	Patience time.Duration
+	// Cgroup is the folder of the control group that was delegated to this
+	// program, in which each command gets one of its own. [Auto] finds it, and
+	// uses it as far as it goes, or "auto:/FOLDER" the given one; empty or [Off]
+	// is none. This process moves into a group below it.
+	Cgroup string
 	// Grace is how long a cancelled run may take to end before its supervisor
 	// is killed; 0 is 40 seconds.
 	Grace time.Duration
 
 	build string // for tests: what a supervisor must be
-	given func() // for tests: a supervisor was given its request
+	// For tests: a supervisor is about to be given its request, and was.
+	giving, given func(pid int)
 }
+
+// Values of Config.Cgroup.
+const (
+	Auto = "auto"
+	Off  = "off"
+)
 
 func (c *Config) defaults() {
 	if c.Pool == 0 {

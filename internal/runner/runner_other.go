@@ -29,5 +29,8 @@ func (*Runner) Run(context.Context, *Request) (*Result, error) {
 // Probe fails on this system.
 func (*Runner) Probe(context.Context) (*ambit.Host, error) { return nil, errSystem }
 
+// Limits says what bounds a run on this system.
+func (*Runner) Limits() string { return "nothing: " + errSystem.Error() }
+
 // Close does nothing.
 func (*Runner) Close() error { return nil }

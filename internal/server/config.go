@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ambit-sandbox/ambit/internal/journal"
+	"github.com/ambit-sandbox/ambit/internal/runner"
 	"github.com/ambit-sandbox/ambit/policy"
 )
 
@@ -33,6 +34,7 @@ type Config struct {
 
 	Supervisor string `json:"supervisor"`
 	Pool       int    `json:"pool"`
+	Cgroup     string `json:"cgroup"`
 
 	Concurrency     int             `json:"concurrency"`
 	Queue           *int            `json:"queue"`
@@ -93,6 +95,7 @@ func (c *Config) defaults() {
 	}
 	home, _ := os.UserHomeDir()
 	setDefault(&c.Concurrency, runtime.NumCPU())
+	setDefault(&c.Cgroup, runner.Auto)
 	setDefault(&c.QueueTimeout, policy.Duration(time.Minute))
 	setDefault(&c.MaxOutputBytes, 1<<20)
 	setDefault(&c.MaxRequestBytes, 4<<20)
@@ -127,6 +130,9 @@ func (c *Config) check() error {
 	c.checkListen(bad)
 	if c.Supervisor != "" && !filepath.IsAbs(c.Supervisor) {
 		bad("supervisor", "the path is relative", "name the ambit binary of this release from / on, or leave it out for the one beside ambitd")
+	}
+	if c.Cgroup != runner.Auto && c.Cgroup != runner.Off && !filepath.IsAbs(c.Cgroup) {
+		bad("cgroup", "it is no folder", `give "auto", "off", or the control group that was delegated, from / on`)
 	}
 	if c.Pool > maxPool {
 		bad("pool", "each waiting supervisor is two processes", fmt.Sprintf("give at most %d", maxPool))

@@ -14,5 +14,7 @@ import (
 type Engine interface {
 	Run(ctx context.Context, q *runner.Request) (*runner.Result, error)
 	Probe(ctx context.Context) (*ambit.Host, error)
+	// Limits says by what memory and processes are bounded, and why.
+	Limits() string
 	Close() error
 }

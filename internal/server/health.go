@@ -74,6 +74,7 @@ type healthAnswer struct {
 	Status  string       `json:"status"`
 	Sandbox sandboxState `json:"shell_sandbox"`
 	Journal journalState `json:"journal"`
+	Limits  string       `json:"limits"`
 	Running int          `json:"running"`
 	Waiting int64        `json:"waiting"`
 }
@@ -92,7 +93,7 @@ func (s *Server) showHealth(w http.ResponseWriter, r *http.Request, _ string) {
 }
 
 func (s *Server) healthAnswer() healthAnswer {
-	a := healthAnswer{Status: "ok", Sandbox: s.health.state(), Running: len(s.queue.slots), Waiting: s.queue.waiting.Load()}
+	a := healthAnswer{Status: "ok", Sandbox: s.health.state(), Limits: s.engine.Limits(), Running: len(s.queue.slots), Waiting: s.queue.waiting.Load()}
 	lost, err := s.journal.State()
 	a.Journal = journalState{OK: err == nil, LostLines: lost}
 	if err != nil {

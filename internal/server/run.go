@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -173,6 +174,9 @@ func (x *execution) result(d *runner.Result, o *ambit.Outcome) *result {
 		Denials: []denial.Denial{}, Error: d.Error, Durations: durations{Queued: ms(x.queued), Total: ms(time.Since(x.began))}}
 	if r.Error == "" {
 		r.Error = o.ExecError
+	}
+	if r.Error == "" && o.MemoryKills > 0 {
+		r.Error = fmt.Sprintf("the memory limit was reached: the kernel killed %d of the command's processes", o.MemoryKills)
 	}
 	if d.Receipt != nil {
 		r.Durations.Durations = d.Receipt.Durations

@@ -110,7 +110,7 @@ func readRequest(f *os.File) (*Request, error) {
 
 func (s *supervisor) command(q *Request, streams []*os.File) *ambit.Command {
 	return &ambit.Command{
-		Argv: q.Argv, Layers: q.Layers, Bounds: q.Bounds, Dir: q.Dir, Environ: q.Environ, Secrets: q.Secrets,
+		Argv: q.Argv, Layers: q.Layers, Bounds: q.Bounds, Dir: q.Dir, Environ: q.Environ, Secrets: q.Secrets, Cgroup: q.Cgroup,
 		Stdin: streams[0], Stdout: streams[1], Stderr: streams[2],
 		Starting:  func() { s.tell(Starting) },
 		Started:   func() { s.tell(Started) },

@@ -22,6 +22,8 @@ type Request struct {
 	Dir     string
 	Environ []string
 	Secrets map[string]string
+	// Cgroup is the folder of the command's control group; empty is none.
+	Cgroup string
 }
 
 // wire is a request's form. Arguments and variables may hold any byte but NUL,
@@ -34,6 +36,7 @@ type wire struct {
 	Environ [][]byte `json:"environ"`
 	// Secrets are names and values by turns.
 	Secrets [][]byte `json:"secrets"`
+	Cgroup  []byte   `json:"cgroup"`
 }
 
 type layer struct {
@@ -47,7 +50,7 @@ const maxRequest = 64 << 20
 // Encode writes a request. A policy that JSON can't hold is an error, since
 // what would arrive was another one.
 func (q *Request) Encode() ([]byte, error) {
-	w := wire{Argv: toBytes(q.Argv), Dir: []byte(q.Dir), Environ: toBytes(q.Environ)}
+	w := wire{Argv: toBytes(q.Argv), Dir: []byte(q.Dir), Environ: toBytes(q.Environ), Cgroup: []byte(q.Cgroup)}
 	for _, name := range slices.Sorted(maps.Keys(q.Secrets)) {
 		w.Secrets = append(w.Secrets, []byte(name), []byte(q.Secrets[name]))
 	}
@@ -91,7 +94,7 @@ func DecodeRequest(b []byte) (*Request, error) {
 	if len(w.Secrets)%2 != 0 {
 		return nil, errors.New("cannot read the request: a secret has no value")
 	}
-	q := &Request{Argv: toStrings(w.Argv), Dir: string(w.Dir), Environ: toStrings(w.Environ), Secrets: map[string]string{}}
+	q := &Request{Argv: toStrings(w.Argv), Dir: string(w.Dir), Environ: toStrings(w.Environ), Secrets: map[string]string{}, Cgroup: string(w.Cgroup)}
 	for i := 0; i < len(w.Secrets); i += 2 {
 		q.Secrets[string(w.Secrets[i])] = string(w.Secrets[i+1])
 	}

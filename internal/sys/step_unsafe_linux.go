@@ -44,6 +44,15 @@ func StepRlimit(resource int, soft, hard uint64) Step {
 // StepJoinGroup puts the child into a process group of its session.
 func StepJoinGroup(group int) Step { return step(unix.SYS_SETPGID, 0, uintptr(group)) }
 
+// StepEnterCgroup moves the child into the control group whose open
+// cgroup.procs this is: "0" is who writes (cgroups(7)).
+func StepEnterCgroup(procs int) Step {
+	self := []byte("0")
+	s := step(unix.SYS_WRITE, uintptr(procs), uintptr(unsafe.Pointer(unsafe.SliceData(self))), uintptr(len(self)))
+	s.want, s.keep = uintptr(len(self)), []any{self}
+	return s
+}
+
 // StepChdir makes an open folder the working directory.
 func StepChdir(fd int) Step { return step(unix.SYS_FCHDIR, uintptr(fd)) }
 

@@ -88,7 +88,7 @@ func (m *mechanisms) assess(a plan.Ask) backend.Line {
 	case plan.Environment:
 		return enforced("built anew by the launcher")
 	}
-	return limit(a.Item)
+	return m.limit(a.Item)
 }
 
 // read: Landlock has no hook for extended attributes and inotify.
@@ -187,7 +187,7 @@ func (m *mechanisms) tree(abi string) backend.Line {
 }
 
 // limit says what bounds a resource. None of it needs Landlock.
-func limit(i plan.Item) backend.Line {
+func (m *mechanisms) limit(i plan.Item) backend.Line {
 	switch i {
 	case plan.LimitTimeout, plan.LimitOutput:
 		return enforced("supervisor")
@@ -198,8 +198,14 @@ func limit(i plan.Item) backend.Line {
 	case plan.LimitFileSize:
 		return enforced("RLIMIT_FSIZE")
 	case plan.LimitMemory:
+		if m.cgroup.Memory {
+			return enforced("memory.max of the control group")
+		}
 		return weakened("RLIMIT_AS", "each process has the limit by itself, on its address space")
 	case plan.LimitProcesses:
+		if m.cgroup.Processes {
+			return enforced("pids.max of the control group")
+		}
 		return weakened("RLIMIT_NPROC", "the kernel counts all processes and threads of this user")
 	}
 	return missing("this backend does not know the item")

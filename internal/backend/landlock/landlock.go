@@ -29,6 +29,7 @@ type mechanisms struct {
 	broker   bool
 	noBroker string
 	filter   seccomp.Config
+	cgroup   plan.Cgroup
 	// searches are the patterns because of which only those files can be
 	// executed that a search finds.
 	searches map[string]bool
@@ -57,7 +58,7 @@ func blocked(f *probe.Facts) error {
 
 // derive decides, once, how each call that Landlock may not cover is treated.
 func derive(p *plan.Plan, f *probe.Facts) mechanisms {
-	m := mechanisms{facts: f, rights: f.Rights}
+	m := mechanisms{facts: f, rights: f.Rights, cgroup: p.Cgroup}
 	m.noBroker = brokerBlocker(f)
 	m.broker = m.noBroker == ""
 	if p.Network == plan.OpenNetwork {
