@@ -17,7 +17,9 @@ import (
 
 // Parent is the service's own group, below which each run gets one.
 type Parent struct {
-	dir  string
+	dir string
+	// from is where this process was before.
+	from string
 	lock *os.File
 	has  Controllers
 	// lacks is why a controller is missing.
@@ -37,17 +39,17 @@ const (
 // says that it was delegated or the process is alone there, or the one that is
 // given.
 func New(delegated string) (*Parent, error) {
+	own, err := probe.OwnCgroup()
+	if err != nil {
+		return nil, fmt.Errorf("cannot use control groups: %w", err)
+	}
 	if delegated == "" {
-		own, err := probe.OwnCgroup()
-		if err != nil {
-			return nil, fmt.Errorf("cannot use control groups: %w", err)
-		}
 		delegated = delegatedOf(own)
 	}
 	if err := sweep(delegated); err != nil {
 		return nil, fmt.Errorf("cannot use control groups: %w", err)
 	}
-	p := &Parent{dir: filepath.Join(delegated, prefix+strconv.Itoa(os.Getpid()))}
+	p := &Parent{from: own, dir: filepath.Join(delegated, prefix+strconv.Itoa(os.Getpid()))}
 	if err := p.set(delegated); err != nil {
 		p.Close()
 		return nil, fmt.Errorf("cannot use control groups: %w", err)
@@ -177,8 +179,8 @@ func (p *Parent) Make() (string, error) {
 // Remove ends all that is left in a run's group, and removes it.
 func (p *Parent) Remove(dir string) error { return remove(dir) }
 
-// Close ends the runs and lets go of the group, which the next service
-// removes: a process can't remove the group that it is in.
+// Close ends the runs, moves this process back and removes the service's group.
+// What can't be removed, the next service removes.
 func (p *Parent) Close() {
 	if p == nil {
 		return
@@ -186,6 +188,18 @@ func (p *Parent) Close() {
 	runs, _ := filepath.Glob(filepath.Join(p.dir, runPrefix+"*"))
 	for _, dir := range runs {
 		_ = remove(dir)
+	}
+	// A group that hands controllers down takes no process.
+	up := filepath.Dir(p.dir)
+	if up == p.from {
+		for _, controller := range []string{"memory", "pids"} {
+			_ = writeFile(filepath.Join(p.dir, "cgroup.subtree_control"), "-"+controller)
+			_ = writeFile(filepath.Join(up, "cgroup.subtree_control"), "-"+controller)
+		}
+	}
+	if writeFile(filepath.Join(p.from, "cgroup.procs"), "0") == nil {
+		_ = syscall.Rmdir(filepath.Join(p.dir, serviceName))
+		_ = syscall.Rmdir(p.dir)
 	}
 	if p.lock != nil {
 		_ = p.lock.Close()
