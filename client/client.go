@@ -75,6 +75,8 @@ type Result struct {
 	Denials         []denial.Denial `json:"denials"`
 	Code            string          `json:"code"`
 	Error           string          `json:"error"`
+	// Raw is the answer as the service wrote it.
+	Raw []byte `json:"-"`
 }
 
 // Error is an answer that is no result. It matches [ambit.ErrUnavailable] and

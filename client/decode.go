@@ -4,6 +4,7 @@ package client
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -38,6 +39,7 @@ func parseResult(b []byte) (*Result, error) {
 	if err := errors.Join(err, err2); err != nil {
 		return nil, fmt.Errorf("cannot understand the answer: %w", err)
 	}
+	r.Raw = bytes.TrimSpace(b)
 	return &r.Result, nil
 }
 

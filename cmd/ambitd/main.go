@@ -26,6 +26,7 @@ Usage:
   ambitd serve --config FILE [--allow-root]   serve until SIGTERM or SIGINT
   ambitd check --config FILE                  check the configuration and this host
   ambitd version                              print the version
+  ambit run --server ADDRESS ...              have a service run a command
 
 Examples:
   ambitd check --config ~/.config/ambit/ambitd.json
@@ -45,6 +46,8 @@ func run(args []string) int {
 	switch args[0] {
 	case "serve", "check":
 		return withConfig(args[0], args[1:])
+	case "run":
+		return runRemote(args[1:])
 	case "version", "--version":
 		fmt.Println("ambitd", version())
 		return 0

@@ -24,7 +24,8 @@ executed, 127 if it can't be found.
 Examples:
   ambit run -- make test
   ambit run --block-write vendor --env CI=1 --timeout 5m -- go test ./...
-  ambit run --secret TOKEN=file:~/.token --allow-network -- ./deploy.sh`
+  ambit run --secret TOKEN=file:~/.token --allow-network -- ./deploy.sh
+  ambit run --server $XDG_RUNTIME_DIR/ambit/ambitd.sock --project shop -- make`
 
 // jsonOutput bounds each stream that --json keeps, where no limit is set: the
 // answer is one JSON value, held in memory.
@@ -34,11 +35,17 @@ func (a *App) run(args []string) int {
 	fs := newFlags("run")
 	p := addPolicyFlags(fs)
 	asJSON := fs.Bool("json", false, "print one JSON object with the output, the outcome and the receipt")
+	remote := addRemoteFlags(fs)
 	receiptFile := fs.String("receipt", "", "write the receipt to `FILE`")
 	if code, ok := a.parse(p, runUsage, args, ambit.ExitUnavailable); !ok {
 		return code
 	}
-	if fs.NArg() == 0 {
+	switch {
+	case remote.server != "":
+		return a.remote(args)
+	case remote.alone():
+		return a.misuse(ambit.ExitUnavailable, "--"+remote.used[0]+" is for runs by a service", "add --server ADDRESS, or leave it out")
+	case fs.NArg() == 0:
 		return a.misuse(ambit.ExitUnavailable, "no command given", "usage: ambit run [flags] -- COMMAND [ARG...]")
 	}
 	receipt, err := openReceipt(*receiptFile)
