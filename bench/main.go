@@ -38,6 +38,7 @@ func sections() []section {
 		{"work", (*bench).work},
 		{"nested", (*bench).nested},
 		{"siblings", (*bench).siblings},
+		{"service", (*bench).service},
 		{"memory", (*bench).memory},
 	}
 }
