@@ -105,13 +105,9 @@ func (h *Host) prove(ctx context.Context) {
 		return
 	}
 	var out limitedText
-	tmp := true
-	res, err := Run(ctx, &Command{
-		Argv: []string{exe, noopArg}, Stdout: &out, Stderr: &out,
-		Layers: []policy.Layer{{Name: "doctor", Policy: policy.Policy{
-			Extends: policy.System, PrivateTmp: &tmp, ReadPaths: []string{policy.Literal(exe)},
-		}}},
-	})
+	c := Proof(exe)
+	c.Stdout, c.Stderr = &out, &out
+	res, err := Run(ctx, c)
 	h.Backend, h.Coverage = res.Receipt.Backend, res.Receipt.Coverage
 	switch {
 	case err != nil:
@@ -122,6 +118,19 @@ func (h *Host) prove(ctx context.Context) {
 		h.Works = true
 		h.Reason = "it enforces every item of the default policy, and a command ran in it"
 		h.Took = res.Receipt.Durations.Setup + res.Receipt.Durations.Run
+	}
+}
+
+// Proof is the command that [Probe] runs: exe, a program that calls [Dispatch]
+// first, in a sandbox of the default kind. It exits with 0 if it is confined,
+// and says on stdout what is missing otherwise.
+func Proof(exe string) *Command {
+	tmp := true
+	return &Command{
+		Argv: []string{exe, noopArg},
+		Layers: []policy.Layer{{Name: "doctor", Policy: policy.Policy{
+			Extends: policy.System, PrivateTmp: &tmp, ReadPaths: []string{policy.Literal(exe)},
+		}}},
 	}
 }
 

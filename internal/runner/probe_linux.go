@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 
@@ -20,9 +21,30 @@ import (
 // maxReport bounds what is read of a report.
 const maxReport = 4 << 20
 
-// Probe looks at the host by the supervisor's own program (ambit doctor), which
-// runs a real command in a sandbox.
+// Probe looks at the host by the supervisor's own program (ambit doctor), and
+// runs a command in a sandbox in the very way in which requests are run.
 func (r *Runner) Probe(ctx context.Context) (*ambit.Host, error) {
+	h, err := r.doctor(ctx)
+	if err != nil || !h.Works {
+		return h, err
+	}
+	var out bytes.Buffer
+	proof := ambit.Proof(r.program.name)
+	res, err := r.Run(ctx, &Request{Argv: proof.Argv, Layers: proof.Layers, Dir: filepath.Dir(r.program.name),
+		Environ: probeEnviron(), Stdout: &out, Stderr: &out})
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		h.Works, h.Reason = false, err.Error()
+	case res.ExitCode != 0:
+		h.Works, h.Reason = false, "a sandboxed command did not do what it should: "+out.String()+res.Receipt.Outcome.ExecError
+	}
+	return h, nil
+}
+
+// doctor has the program look at the host.
+func (r *Runner) doctor(ctx context.Context) (*ambit.Host, error) {
 	var fds [2]int
 	if err := syscall.Pipe2(fds[:], syscall.O_CLOEXEC); err != nil {
 		return nil, os.NewSyscallError("pipe2", err)

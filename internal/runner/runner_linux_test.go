@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -175,6 +176,19 @@ func TestStdin(t *testing.T) {
 func TestProbe(t *testing.T) {
 	h, err := newRunner(t, nil).Probe(t.Context())
 	if err != nil || !h.Works || h.Backend == "" {
+		t.Errorf("%+v %v", h, err)
+	}
+}
+
+// TestProbeIsARun: a host where sandboxes work, and no run does, is no host
+// where commands can be run.
+func TestProbeIsARun(t *testing.T) {
+	r := newRunner(t, func(c *runner.Config) {
+		c.SetGiven(func(pid int) { _ = syscall.Kill(pid, syscall.SIGKILL) })
+		c.SetGiving(func(pid int) { _ = syscall.Kill(pid, syscall.SIGSTOP) })
+	})
+	h, err := r.Probe(t.Context())
+	if err != nil || h.Works || !strings.Contains(h.Reason, "the supervisor ended before the command was started") {
 		t.Errorf("%+v %v", h, err)
 	}
 }
