@@ -281,6 +281,7 @@ func (r *runner) result(err error) (*Result, error) {
 	}
 	r.removeTmp()
 	r.receipt.redact(r.redactor)
+	r.receipt.addGrants()
 	return res, err
 }
 

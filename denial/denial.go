@@ -18,6 +18,9 @@ type Denial struct {
 	Object string `json:"object,omitempty"`
 	// Rule is the listed path that decided, nil if no rule covers the object.
 	Rule *policy.PathRule `json:"rule,omitempty"`
+	// Access is what the call asked of the object; empty where that is not a
+	// matter of a path.
+	Access Access `json:"access,omitempty"`
 	// Errno is what the caller got ("EACCES").
 	Errno string `json:"errno"`
 	// PID is the calling thread, as the supervisor numbers threads.
@@ -25,4 +28,16 @@ type Denial struct {
 	// Reason says why it was refused although the rule grants it; empty where
 	// the rule does not.
 	Reason string `json:"reason,omitempty"`
+	// Grant is the least that would let the call through, nil where nothing
+	// in a policy would.
+	Grant *Grant `json:"grant,omitempty"`
 }
+
+// Access is what a call asks of an object.
+type Access string
+
+// The accesses, in the words of a policy's grants.
+const (
+	Read  Access = "read"
+	Write Access = "write"
+)

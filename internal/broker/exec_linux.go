@@ -56,6 +56,7 @@ func (t *task) exec(dir int32, arg int, how naming) syscall.Errno {
 // grants it, and returns the interpreter that it names. An errno is the answer
 // to the call: letKernel, or what the kernel would say if it had a rule.
 func (t *task) makeRunnable(on target) (interpreter string, errno syscall.Errno) {
+	t.wants = plan.Read
 	s, errno := t.locate(on)
 	if errno != 0 {
 		return "", letKernel

@@ -69,6 +69,7 @@ func (t *task) open(dir int32, arg, flags int, mode uint32, resolve uint64) sysc
 	if op.on.asks = op.need; flags&syscall.O_CREAT != 0 {
 		op.on.asks = plan.Write
 	}
+	t.wants = op.on.asks
 	return op.run()
 }
 

@@ -21,6 +21,7 @@ func (t *task) read(on target, do func(*object) syscall.Errno) syscall.Errno {
 		return errno
 	}
 	if ok, node := t.mayRead(o); !ok {
+		t.wants = plan.Read
 		return t.refuse(on.String(), o.name, node, syscall.EACCES)
 	}
 	return do(o)

@@ -27,6 +27,9 @@ type task struct {
 	// status is what /proc/TID/status said when the call began, if that was
 	// read.
 	status string
+	// wants is the access to the object that the call asks for, where it is
+	// not to write, as most calls that get here.
+	wants plan.Mode
 }
 
 // reg returns an argument as the kernel takes an int: the lower half of the
@@ -78,6 +81,12 @@ func (t *task) refuseFor(why, named, object string, node *plan.Node, errno sysca
 	if node != nil {
 		rule := node.Rule
 		d.Rule = &rule
+	}
+	switch {
+	case t.wants == plan.Read:
+		d.Access = denial.Read
+	case node != nil || object != "":
+		d.Access = denial.Write
 	}
 	t.b.log.add(d)
 }

@@ -5,6 +5,7 @@ package broker
 import (
 	"syscall"
 
+	"github.com/ambit-sandbox/ambit/internal/plan"
 	"github.com/ambit-sandbox/ambit/internal/sys"
 )
 
@@ -54,6 +55,7 @@ func (t *task) watch(instance int, on target, mask uint32) syscall.Errno {
 		return syscall.ENOTDIR
 	}
 	if ok, node := t.mayRead(o); !ok {
+		t.wants = plan.Read
 		return t.refuse(on.String(), o.name, node, syscall.EACCES)
 	}
 	wd, errno := sys.Watch(instance, o.fd, mask)

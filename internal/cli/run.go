@@ -111,6 +111,9 @@ func (a *App) report(res *ambit.Result, err error) {
 			a.complain(fmt.Sprintf("%d of %d bytes of %s were beyond the limit and discarded", s.count.Discarded, s.count.Bytes, s.name))
 		}
 	}
+	if o.ExitCode != 0 {
+		a.denied(res.Receipt)
+	}
 	if o.Left {
 		a.complain("the kernel still holds processes that the command left")
 	}
