@@ -85,6 +85,7 @@ func forkSteps(steps []Step, failed *StepFailure) (pid, errno uintptr) {
 //go:norace
 //go:nocheckptr
 func runSteps(steps []Step, failed *StepFailure) {
+	var worst StepFailure
 	for i := range steps {
 		s := &steps[i]
 		r, _, e := syscall.RawSyscall6(s.nr, s.args[0], s.args[1], s.args[2], s.args[3], s.args[4], s.args[5])
@@ -99,11 +100,13 @@ func runSteps(steps []Step, failed *StepFailure) {
 		}
 		// Of several files that can't be executed, the first one that is
 		// there tells most; execvp(3) reports EACCES in the same way.
-		if failed.Errno == 0 || failed.Errno == syscall.ENOENT {
-			failed.Index, failed.Errno = i, e
+		if worst.Errno == 0 || worst.Errno == syscall.ENOENT {
+			worst.Index, worst.Errno = i, e
 		}
 		if !s.exec {
 			break
 		}
 	}
+	// Not before: the parent sees it, and a later file may be executed.
+	failed.Index, failed.Errno = worst.Index, worst.Errno
 }
