@@ -3,6 +3,7 @@
 package child
 
 import (
+	"os"
 	"syscall"
 
 	"github.com/ambit-sandbox/ambit/internal/child/softlimit"
@@ -37,7 +38,8 @@ func (p *program) addFor(name, object string, s sys.Step) {
 //   - Landlock before the filter, which then need not allow for it;
 //   - the filter last but for the calls that every process may make: marking
 //     descriptors, the parent-death signal (Landlock and capset reset it when
-//     credentials change: commit_creds, kernel/cred.c), and execve.
+//     credentials change: commit_creds, kernel/cred.c), whether there is a
+//     parent left whose death could be told, and execve.
 func buildProgram(s *Spec, f Files, group int) (*program, error) {
 	p := &program{}
 	if f.Cgroup >= 0 {
@@ -56,6 +58,7 @@ func buildProgram(s *Spec, f Files, group int) (*program, error) {
 	p.addFilter(s, f)
 	p.add("close descriptors", sys.StepCloseOnExec(3))
 	p.add("set the parent-death signal", sys.StepParentDeath(syscall.SIGKILL))
+	p.add("look for the launcher", sys.StepParentIs(os.Getpid()))
 	for _, file := range s.Files {
 		exec, err := sys.StepExec(file, s.Argv, s.Env)
 		if err != nil {

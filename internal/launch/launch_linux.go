@@ -324,18 +324,19 @@ func (r *run) serve(fd int) {
 }
 
 // finish waits for the launcher and for the output it may have left behind.
-// Whatever went wrong before, the launcher is told to end first.
+// Whatever went wrong before, the launcher is told to end first, and so is a
+// command that still waits for the broker: the launcher waits for it.
 func (r *run) finish() {
 	r.killTree()
+	if r.ready != nil {
+		_ = r.ready.Close()
+	}
 	ws := sys.WaitFor(r.pid)
 	r.res.Killed = ws.Signaled()
 	// It ends so after wait(2) found no child left, or gave up and said so;
 	// what is below it has no way out of being its child some day.
 	r.res.Emptied = r.ended && ws.Exited() && ws.ExitStatus() == 0 && !r.res.Left
 	_ = r.control.Close()
-	if r.ready != nil {
-		_ = r.ready.Close()
-	}
 	if !r.over.IsZero() {
 		r.res.Sweep = time.Since(r.over)
 	}

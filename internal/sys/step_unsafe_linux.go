@@ -65,6 +65,14 @@ func StepNoNewPrivs() Step { return StepPrctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0,
 // StepParentDeath has the kernel send sig when the thread that forked ends.
 func StepParentDeath(sig syscall.Signal) Step { return StepPrctl(unix.PR_SET_PDEATHSIG, uintptr(sig)) }
 
+// StepParentIs makes sure that the child's parent is still the process pid: of
+// one that ended before StepParentDeath no signal comes (prctl(2)).
+func StepParentIs(pid int) Step {
+	s := step(unix.SYS_GETPPID)
+	s.want = uintptr(pid)
+	return s
+}
+
 // StepDropCapabilities empties the effective, permitted and inheritable set.
 func StepDropCapabilities() Step {
 	hdr := &unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
