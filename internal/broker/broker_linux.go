@@ -78,6 +78,7 @@ func New(listener int, o Options) (*Broker, error) {
 	}
 	if f := o.Files; f != nil {
 		b.covered, b.land = fileCalls(), newTerritory(o.Tree, f, identify)
+		b.land.list = list
 		if !f.Truncate {
 			delete(b.covered, syscall.SYS_TRUNCATE) // truncateAnywhere serves it
 			delete(b.covered, nrOpenat2)            // its flags are in memory

@@ -71,10 +71,11 @@
 //     they count among the 512.
 //   - A new folder may be one that was made before the command was started: it
 //     was born then (statx(2), stx_btime), and inotify(7) says IN_MOVED_TO.
-//   - A name that differs from a missing exception in case only is refused.
-//     So is one that a pattern would match in another case, unless something
-//     stands there and the folder is seen to make a difference: another object,
-//     or none, under the name in the other case.
+//   - A name that differs from a missing exception only in case, in characters
+//     that can't be seen, or in dots and blanks at its end is refused. So is one
+//     that a pattern would match but for these, unless something stands there and
+//     the folder is seen to make a difference: another object, or none, under
+//     the other name.
 //   - Renaming anything to where a pattern matches other names below fails with
 //     EXDEV. It does so for files too: whether a name is a folder's can change
 //     until the kernel looks.

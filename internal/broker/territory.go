@@ -51,22 +51,27 @@ type territory struct {
 	// exceptions and every folder on the way to one. Each has the node that
 	// it is pinned for.
 	pinned map[string]*plan.Node
-	// folded leads from the pinned names in lower case to their spelling: some
-	// file systems find them in any.
+	// folded leads from the pinned names as [plan.Fold] has them to their
+	// spelling: some file systems find them in any. beside are the pinned names
+	// in each folder.
 	folded map[string]string
+	beside map[string][]string
 	// denied are the objects that stood at the exceptions when the plan was
 	// made. They are known by other names too, if they have hard links.
 	denied map[Inode]*plan.Node
 	// identify returns what stands at a canonical name now, the zero Inode if
 	// nothing does.
 	identify func(string) Inode
+	// list returns the names in a folder. The default, nil, is for file systems
+	// in which every object has the names that are listed.
+	list func(string) []string
 }
 
 func newTerritory(tree *plan.Tree, files *Files, identify func(string) Inode) *territory {
 	t := &territory{
 		tree: tree, native: files.Native, identify: identify,
 		spine: map[string]plan.Mode{}, pinned: map[string]*plan.Node{}, denied: map[Inode]*plan.Node{},
-		folded: map[string]string{},
+		folded: map[string]string{}, beside: map[string][]string{},
 	}
 	exceptions := tree.Exceptions()
 	for i := range exceptions {
@@ -82,28 +87,12 @@ func newTerritory(tree *plan.Tree, files *Files, identify func(string) Inode) *t
 		}
 	}
 	for p := range t.pinned {
-		t.folded[strings.ToLower(p)] = p
+		t.folded[plan.FoldPath(p)] = p
+		if folder, ok := parentOfPath(p); ok {
+			t.beside[folder] = append(t.beside[folder], p)
+		}
 	}
 	return t
-}
-
-// spell returns p with pinned names spelled as the tree spells them, if it
-// means the same: where the folder makes no difference between cases, or where
-// that can't be known because nothing stands there yet.
-func (t *territory) spell(p string) string {
-	for at, ok := p, true; ok; at, ok = parentOfPath(at) {
-		if t.pinned[at] != nil {
-			return p
-		}
-		name, found := t.folded[strings.ToLower(at)]
-		if !found {
-			continue
-		}
-		if there := t.identify(name); there == (Inode{}) || there == t.identify(at) {
-			return name + p[len(at):]
-		}
-	}
-	return p
 }
 
 func (t *territory) except(n *plan.Node) {

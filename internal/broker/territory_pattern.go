@@ -34,11 +34,20 @@ func (t *territory) mode(p string) plan.Mode {
 }
 
 // ignoresCase reports whether the folder that a name stands in finds it in
-// another case too, or whether that can't be known because nothing stands
-// there, or something else by now.
+// another spelling too ([plan.Fold]), or whether that can't be known because
+// nothing stands there, or something else by now.
 func (t *territory) ignoresCase(p string) bool {
-	here, other := t.identify(p), t.identify(otherCase(p))
-	return here == (Inode{}) || here == other || here != t.identify(p)
+	here := t.identify(p)
+	if here == (Inode{}) {
+		return true
+	}
+	i := strings.LastIndexByte(p, '/') + 1
+	for _, other := range []string{p[:i] + plan.Fold(p[i:]), otherCase(p)} {
+		if other != p && here == t.identify(other) {
+			return true
+		}
+	}
+	return here != t.identify(p)
 }
 
 // otherCase is a path with the case of every letter in its last component

@@ -16,7 +16,7 @@ type glob struct {
 	parts []matcher
 	// deep has the bits of the "**" parts, end the one behind the last part.
 	deep, end states
-	// foldable: what matches does so in lower case too.
+	// foldable: what matches does so folded too.
 	foldable bool
 }
 
@@ -27,8 +27,7 @@ func newGlob(parts []policy.Part) *glob {
 	g := &glob{parts: make([]matcher, len(parts)), end: 1 << len(parts), foldable: true}
 	for i, p := range parts {
 		for _, piece := range p {
-			// Half a character has no lower case.
-			g.foldable = g.foldable && utf8.ValidString(piece.Text)
+			g.foldable = g.foldable && foldable(piece)
 		}
 		if p.Deep() {
 			g.deep |= 1 << i
@@ -39,6 +38,12 @@ func newGlob(parts []policy.Part) *glob {
 	return g
 }
 
+// foldable reports whether folding a name leaves what a piece stands for: it
+// may make two characters of one, or none, and half a character can't be folded.
+func foldable(p policy.Piece) bool {
+	return p.Kind != policy.One && isASCII(p.Text) && strings.TrimRight(p.Text, ". ") == p.Text
+}
+
 func (g *glob) start() states { return g.closure(1) }
 
 // closure lets each "**" stand for no component at all. No two stand side by
@@ -46,7 +51,7 @@ func (g *glob) start() states { return g.closure(1) }
 func (g *glob) closure(s states) states { return s | s&g.deep<<1 }
 
 // step is the state behind one more component; folded has the component, and
-// compares, in lower case.
+// compares, as [Fold] says.
 func (g *glob) step(s states, name string, c caseRule) states {
 	next := s & g.deep
 	for rest := s &^ g.deep &^ g.end; rest != 0; rest &= rest - 1 {
@@ -63,7 +68,7 @@ type caseRule uint8
 
 const (
 	exact caseRule = iota
-	// folded: names are compared in lower case, and given so.
+	// folded: names are compared as [Fold] says, and given so.
 	folded
 )
 
@@ -77,9 +82,17 @@ type pieces []policy.Piece
 func newMatcher(p policy.Part) matcher {
 	m := matcher{exact: pieces(p), folded: make(pieces, len(p))}
 	for i, piece := range p {
-		m[folded][i] = policy.Piece{Kind: piece.Kind, Text: strings.ToLower(piece.Text)}
+		m[folded][i] = policy.Piece{Kind: piece.Kind, Text: foldText(piece.Text)}
+	}
+	if last := len(m[folded]) - 1; last >= 0 && m[folded][last].Kind == policy.Literally {
+		m[folded][last].Text = Fold(p[last].Text)
 	}
 	return m
+}
+
+// foldText folds what is not the end of a name.
+func foldText(s string) string {
+	return strings.TrimSuffix(Fold(s+"x"), "x")
 }
 
 // match compares from left to right; where that fails, the last "*" takes one

@@ -59,7 +59,7 @@ func (p *Pattern) run(path string, c caseRule) progress {
 		}
 		here += 1 + len(name)
 		if c == folded {
-			name = strings.ToLower(name)
+			name = Fold(name)
 		}
 		at.now = p.glob.step(at.now, name, c)
 		if at.now&p.glob.end != 0 {

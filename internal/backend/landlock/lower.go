@@ -165,7 +165,7 @@ func (l *lowering) child(c plan.Object, rights probe.FS) error {
 		return l.beneath(grant{c, read, true})
 	}
 	if lacked, _ := l.lacking(c); lacked&rights == 0 {
-		m := l.tree.Least(c.Path) // which is what the rights were cut down to
+		m := l.tree.Least(c.Path)    // which is what the rights were cut down to
 		if lacked&l.rights(m) != 0 { // in a pattern's reach, for writing
 			m = plan.Read
 		}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package broker
+
+import (
+	"strings"
+
+	"github.com/ambit-sandbox/ambit/internal/plan"
+)
+
+// Some file systems find an object by names that are not the one it has. The
+// name that the kernel then gives is the one that was asked for (fs/fat,
+// fs/unicode), so it must be led back to the one that the tree knows.
+
+// spell returns p as the tree would spell it, if that means the same.
+func (t *territory) spell(p string) string { return t.real(t.spellPinned(p)) }
+
+// spellPinned has pinned names spelled as the tree spells them where the folder
+// makes no difference between the two, or where that can't be known because
+// nothing stands there yet.
+func (t *territory) spellPinned(p string) string {
+	for at, ok := p, true; ok; at, ok = parentOfPath(at) {
+		if t.pinned[at] != nil {
+			return p
+		}
+		name, found := t.folded[plan.FoldPath(at)]
+		if found {
+			there := t.identify(name)
+			found = there == (Inode{}) || there == t.identify(at)
+		}
+		if !found {
+			name, found = t.alias(at)
+		}
+		if found {
+			return t.spellPinned(name + p[len(at):])
+		}
+	}
+	return p
+}
+
+// alias returns the pinned name in the same folder that p is another name of,
+// one that can't be told by looking at it.
+func (t *territory) alias(p string) (string, bool) {
+	folder, ok := parentOfPath(p)
+	if !ok || len(t.beside[folder]) == 0 || !strange(p[len(folder):]) {
+		return "", false
+	}
+	here := t.identify(p)
+	for _, name := range t.beside[folder] {
+		if here != (Inode{}) && here == t.identify(name) {
+			return name, true
+		}
+	}
+	return "", false
+}
+
+// strange reports whether a name may be one of those that file systems make
+// up or compose.
+func strange(name string) bool {
+	for i := range len(name) {
+		if name[i] >= 0x80 {
+			return true
+		}
+	}
+	return short(name)
+}
+
+// short reports whether a name may be one that a file system made up because
+// the real one is too long for old programs, or begins with a dot (GIT~1).
+func short(name string) bool {
+	for at, rest, ok := strings.Cut(name, "~"); ok; at, rest, ok = strings.Cut(rest, "~") {
+		if at != "" && rest != "" && rest[0] >= '0' && rest[0] <= '9' {
+			return true
+		}
+	}
+	return false
+}
+
+// real returns a path with each short name below a folder that a pattern
+// reaches as the folder lists it.
+func (t *territory) real(p string) string {
+	if t.list == nil || !short(p) || len(t.tree.Patterns()) == 0 {
+		return p
+	}
+	out := ""
+	for _, name := range strings.Split(strings.TrimPrefix(p, "/"), "/") {
+		folder := out
+		if out += "/" + name; short(name) && t.reaches(max(folder, "/")) {
+			out = folder + "/" + t.listed(folder, name)
+		}
+	}
+	return out
+}
+
+func (t *territory) reaches(folder string) bool {
+	patterns := t.tree.Patterns()
+	for i := range patterns {
+		if patterns[i].Reaches(folder) == folder {
+			return true
+		}
+	}
+	return false
+}
+
+// listed returns the name that what stands under a name is listed by: the name
+// itself, where that is.
+func (t *territory) listed(folder, name string) string {
+	names := t.list(max(folder, "/"))
+	for _, n := range names {
+		if n == name {
+			return name
+		}
+	}
+	here := t.identify(folder + "/" + name)
+	for _, n := range names {
+		if here != (Inode{}) && here == t.identify(folder+"/"+n) {
+			return n
+		}
+	}
+	return name
+}
