@@ -34,7 +34,8 @@ func supervisorRest() rule {
 }
 
 // runtimeCalls are what Go's runtime, and packages os and syscall below what
-// the supervisor calls, may make at any time.
+// the supervisor calls, may make at any time; where the C library is linked,
+// its threads too.
 var runtimeCalls = []call{
 	callRead, callPread64, callWrite, callClose, callFcntl, callPipe2, callLseek,
 	callMmap, callMunmap, callMprotect, callMadvise, callMincore, callBrk,
@@ -43,6 +44,7 @@ var runtimeCalls = []call{
 	callNanosleep, callClockNanosleep, callClockGettime, callClockGetres, callGettimeofday,
 	callGetpid, callGettid, callGetppid, callGetpgrp, callGetpgid,
 	callGetuid, callGeteuid, callGetgid, callGetegid, callUname, callGetrandom, callPrctl,
+	callClone3, callSetRobustList, callRseq,
 	callEpollCreate1, callEpollCtl, callEpollWait, callEpollPwait, callEpollPwait2, callEventfd2,
 }
 
@@ -74,6 +76,10 @@ var brokerCalls = []call{
 
 // supervisorChecks narrow some of the listed calls.
 var supervisorChecks = []rule{
+	{ // its flags are in memory; the C library then makes its threads by clone
+		calls: []call{callClone3},
+		errno: ENOSYS,
+	},
 	{ // threads, and no processes: nothing is executed any more
 		calls:  []call{callClone},
 		checks: []check{{word: arg0, mask: cloneThread, op: in, values: []uint32{0}}},
