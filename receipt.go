@@ -98,6 +98,10 @@ type Outcome struct {
 	// Lost: the launcher was killed while the command ran, and the command
 	// with it. ExitCode is then 137.
 	Lost bool `json:"lost,omitempty"`
+	// CPUExceeded: the command's processes together had used up its processor
+	// time, and were killed. ExitCode is then 152. Only a control group tells;
+	// without one each process has the limit by itself (RLIMIT_CPU).
+	CPUExceeded bool `json:"cpu_exceeded,omitempty"`
 	// MemoryKills counts the processes that the kernel killed because the
 	// command had reached its memory limit; the command itself may go on, or
 	// have been one of them. Only a control group tells.

@@ -36,10 +36,12 @@ func countOf(o *launch.Output) *OutputCount {
 }
 
 func outcomeOf(res *launch.Result) *Outcome {
-	o := &Outcome{TimedOut: res.TimedOut, Executed: res.Started, Left: res.Left}
+	o := &Outcome{TimedOut: res.TimedOut, CPUExceeded: res.Exceeded, Executed: res.Started, Left: res.Left}
 	switch {
 	case res.ExecErr != nil:
 		o.ExitCode, o.ExecError = execFailure(res)
+	case res.Exceeded:
+		o.ExitCode = 128 + int(syscall.SIGXCPU) // as where a process alone reaches it
 	case res.TimedOut:
 		o.ExitCode = ExitTimeout
 	case res.Status.Signaled():

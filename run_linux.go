@@ -240,6 +240,12 @@ func (r *runner) request(environ []string) (*launch.Request, error) {
 		Stdin: r.stdin, Stdout: r.stdout, Stderr: r.stderr,
 		Signals: r.cmd.Signals, Surrender: r.surrender, Started: r.cmd.Started,
 	}
+	if most := r.resolved.Limits.CPUSeconds; most != nil && r.group.Controllers().CPU {
+		req.Exceeded = func() bool {
+			used, _ := r.group.CPU()
+			return used > time.Duration(*most)*time.Second
+		}
+	}
 	if t := r.resolved.Limits.Timeout; t != nil {
 		req.Timeout = time.Duration(*t)
 	}

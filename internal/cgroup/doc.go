@@ -16,4 +16,6 @@ package cgroup
 // Controllers are what a group can bound.
 type Controllers struct {
 	Memory, Processes bool
+	// CPU: the processor time of all together is known.
+	CPU bool
 }

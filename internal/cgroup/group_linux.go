@@ -17,11 +17,11 @@ import (
 // Group is a command's group.
 type Group struct {
 	dir string
-	// events is memory.events, opened before this process may have given up
-	// opening files.
-	events *os.File
-	procs  *os.File
-	has    Controllers
+	// events is memory.events and usage cpu.stat, opened before this process
+	// may have given up opening files.
+	events, usage *os.File
+	procs         *os.File
+	has           Controllers
 }
 
 // Open opens a group that was made for one command.
@@ -44,6 +44,11 @@ func Open(dir string) (*Group, error) {
 			g.Close()
 			return nil, fmt.Errorf("cannot use the control group: %w", err)
 		}
+	}
+	// Every group counts processor time, with the controller or without
+	// (cgroup_base_files, kernel/cgroup/cgroup.c).
+	if g.usage, err = os.Open(filepath.Join(dir, "cpu.stat")); err == nil {
+		_, g.has.CPU = g.CPU()
 	}
 	return g, nil
 }
@@ -110,18 +115,34 @@ func (g *Group) Procs() *os.File {
 // Killed returns how many processes were killed because the memory limit was
 // reached (oom_kill of memory.events).
 func (g *Group) Killed() int {
-	if g == nil || g.events == nil {
+	if g == nil {
 		return 0
 	}
+	n, _ := valueOf(g.events, "oom_kill ")
+	return int(n)
+}
+
+// CPU returns the processor time that all processes of the group, also those
+// that have ended, have used together (usage_usec of cpu.stat).
+func (g *Group) CPU() (used time.Duration, ok bool) {
+	n, ok := valueOf(g.usage, "usage_usec ")
+	return time.Duration(n) * time.Microsecond, ok
+}
+
+// valueOf returns what a file of keys and numbers says of a key.
+func valueOf(f *os.File, key string) (n int64, ok bool) {
+	if f == nil {
+		return 0, false
+	}
 	b := make([]byte, 4096)
-	n, _ := g.events.ReadAt(b, 0)
-	for line := range bytes.Lines(b[:max(n, 0)]) {
-		if rest, ok := bytes.CutPrefix(line, []byte("oom_kill ")); ok {
-			killed, _ := strconv.Atoi(string(bytes.TrimSpace(rest)))
-			return killed
+	size, _ := f.ReadAt(b, 0)
+	for line := range bytes.Lines(b[:max(size, 0)]) {
+		if rest, found := bytes.CutPrefix(line, []byte(key)); found {
+			n, err := strconv.ParseInt(string(bytes.TrimSpace(rest)), 10, 64)
+			return n, err == nil
 		}
 	}
-	return 0
+	return 0, false
 }
 
 // Close lets go of the group, which stays.
@@ -129,7 +150,7 @@ func (g *Group) Close() {
 	if g == nil {
 		return
 	}
-	for _, f := range []*os.File{g.procs, g.events} {
+	for _, f := range []*os.File{g.procs, g.events, g.usage} {
 		if f != nil {
 			_ = f.Close()
 		}

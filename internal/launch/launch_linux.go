@@ -30,6 +30,9 @@ type Request struct {
 	Stdout, Stderr *Output
 	// Timeout is the wall-clock limit; 0 is none.
 	Timeout time.Duration
+	// Exceeded, if not nil, is asked now and then whether the command has used
+	// up what it may; then the tree is killed.
+	Exceeded func() bool
 	// Signals are passed on to the command; may be nil.
 	Signals <-chan os.Signal
 	// Listener, if the filter has one, is called with the seccomp listener,
@@ -54,6 +57,8 @@ type Result struct {
 	ExecFile string
 	ExecErr  error
 	TimedOut bool
+	// Exceeded: the request's function said so.
+	Exceeded bool
 	// Left: processes of the tree were still there when the launcher gave
 	// up (only the kernel itself can hold one against SIGKILL).
 	Left bool
@@ -95,7 +100,7 @@ func (l *Launcher) Run(ctx context.Context, req *Request) (*Result, error) {
 	if err == nil && !r.res.Started && r.res.ExecErr == nil {
 		err = &child.StepError{Step: "launcher", Err: errLauncher}
 	}
-	if err == nil && r.res.Started && !r.ended && !r.res.TimedOut {
+	if err == nil && r.res.Started && !r.ended && !r.res.TimedOut && !r.res.Exceeded {
 		err = ErrLost
 	}
 	return &r.res, err
@@ -216,6 +221,12 @@ func (r *run) follow(ctx context.Context) error {
 		defer t.Stop()
 		timeout = t.C
 	}
+	var look <-chan time.Time
+	if r.req.Exceeded != nil {
+		t := time.NewTicker(lookTime)
+		defer t.Stop()
+		look = t.C
+	}
 	setup := time.NewTimer(setupTime)
 	defer setup.Stop()
 	done, signals := ctx.Done(), r.req.Signals
@@ -231,6 +242,12 @@ func (r *run) follow(ctx context.Context) error {
 			timeout = nil
 			if !r.ended {
 				r.res.TimedOut = true
+				r.killTree()
+			}
+		case <-look:
+			if !r.ended && r.req.Exceeded() {
+				look = nil
+				r.res.Exceeded = true
 				r.killTree()
 			}
 		case <-done:
@@ -254,6 +271,9 @@ func (r *run) follow(ctx context.Context) error {
 		}
 	}
 }
+
+// lookTime is between two looks at what the command has used.
+const lookTime = 200 * time.Millisecond
 
 // setupTime bounds the set-up, which takes milliseconds; what holds it up for
 // so long would hold it up for ever.

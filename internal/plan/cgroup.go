@@ -3,4 +3,4 @@
 package plan
 
 // Cgroup is what a run's control group bounds.
-type Cgroup struct{ Memory, Processes bool }
+type Cgroup struct{ Memory, Processes, CPU bool }

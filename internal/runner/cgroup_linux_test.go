@@ -176,3 +176,33 @@ func TestGroupLimits(t *testing.T) {
 		}
 	}
 }
+
+// TestGroupCPU: processor time is bounded for all processes together, however
+// they share it.
+func TestGroupCPU(t *testing.T) {
+	dir, is := inside(t)
+	if !is {
+		return
+	}
+	r := newRunner(t, func(c *runner.Config) { c.Pool, c.Cgroup = -1, dirOrAuto(dir) })
+	second := int64(1)
+	limited := func(script string) *runner.Request {
+		q := shell(t, script)
+		q.Layers = layer(func(p *policy.Policy) { p.Limits = &policy.Limits{CPUSeconds: &second} })
+		return q
+	}
+	// Each process uses less than the limit; their number has none.
+	res, out, errs, err := output(t, r, limited(`while :; do sh -c 'i=0; while [ $i -lt 2000 ]; do i=$((i+1)); done'; done; echo over`))
+	if o := res.Receipt.Outcome; err != nil || o == nil || !o.CPUExceeded || o.Lost || res.ExitCode != 152 || out != "" {
+		t.Errorf("%+v %+v %v %q %q", res, o, err, out, errs)
+	}
+	res, out, errs, err = output(t, r, limited(`sleep 1.5; echo over`))
+	if o := res.Receipt.Outcome; err != nil || o == nil || o.CPUExceeded || res.ExitCode != 0 || out != "over\n" {
+		t.Errorf("one that sleeps: %+v %+v %v %q %q", res, o, err, out, errs)
+	}
+	if !slices.ContainsFunc(res.Receipt.Coverage, func(l ambit.CoverageLine) bool {
+		return l.Item == "limits.cpu" && l.Verdict == "enforced" && strings.HasPrefix(l.Mechanism, "cpu.stat")
+	}) {
+		t.Errorf("%+v", res.Receipt.Coverage)
+	}
+}

@@ -175,6 +175,9 @@ func (x *execution) result(d *runner.Result, o *ambit.Outcome) *result {
 	if r.Error == "" {
 		r.Error = o.ExecError
 	}
+	if r.Error == "" && o.CPUExceeded {
+		r.Error = "the limit of processor time was reached: the command was killed"
+	}
 	if r.Error == "" && o.MemoryKills > 0 {
 		r.Error = fmt.Sprintf("the memory limit was reached: the kernel killed %d of the command's processes", o.MemoryKills)
 	}

@@ -194,6 +194,9 @@ func (m *mechanisms) limit(i plan.Item) backend.Line {
 	case plan.LimitOpenFiles:
 		return enforced("RLIMIT_NOFILE")
 	case plan.LimitCPU:
+		if m.cgroup.CPU {
+			return enforced("cpu.stat of the control group, looked at several times a second, and RLIMIT_CPU")
+		}
 		return weakened("RLIMIT_CPU", "each process has the limit by itself")
 	case plan.LimitFileSize:
 		return enforced("RLIMIT_FSIZE")
