@@ -114,7 +114,11 @@ func (c *connection) toPath(path string) syscall.Errno {
 	if o.stat.Mode&syscall.S_IFMT != syscall.S_IFSOCK {
 		return syscall.ECONNREFUSED
 	}
-	if ok, node := mayChange(c.t.b.places(), o.facts); !ok {
+	ok, node := mayChange(c.t.b.places(), o.facts)
+	if n := c.t.b.exceptional(o); ok && n != nil && n.Mode < plan.Write {
+		ok, node = false, n
+	}
+	if !ok {
 		return c.t.refuse(on.String(), o.name, node, syscall.EACCES)
 	}
 	c.addr = unixPath(sys.FDPath(o.fd))

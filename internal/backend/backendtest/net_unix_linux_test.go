@@ -65,6 +65,29 @@ func TestUnixPathname(t *testing.T) {
 	})
 }
 
+// TestUnixLinked: a closed socket file is closed by its other names too, as
+// other files are.
+func TestUnixLinked(t *testing.T) {
+	w := newWorld(t)
+	closed, open := greet(t, "unix", w.at("work/closed")), greet(t, "unix", w.at("work/open"))
+	for _, name := range []string{"closed", "open"} {
+		w.must(os.Link(w.at("work/"+name), w.at("work/"+name+"-linked")))
+	}
+	flags := []string{"--block", w.at("work/closed")}
+	if landlockABI() < abiRefer { // there is nothing nested
+		return
+	}
+	w.tryAll(w.policyFlags(flags...), []attempt{
+		{"talk %work/open stream", "OK", "hello"},
+		{"talk %work/open-linked stream", "OK", "hello"},
+		{"talk %work/closed stream", "EACCES", "connect"},
+		{"talk %work/closed-linked stream", "EACCES", "connect"},
+	})
+	if closed.met.Load() != 0 || open.met.Load() != 2 {
+		t.Errorf("%d connections to the closed one arrived, %d to the other", closed.met.Load(), open.met.Load())
+	}
+}
+
 // TestUnixAbstract: names without a file belong to their sandbox.
 func TestUnixAbstract(t *testing.T) {
 	w := newWorld(t)
