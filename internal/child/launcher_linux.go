@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/ambit-sandbox/ambit/internal/sys"
 )
@@ -161,17 +162,64 @@ func (l *launcher) run() error {
 	if err != nil {
 		return &StepError{"prepare the command", "", err}
 	}
+	go l.listen()
+	executed := make(chan struct{})
+	called := make(chan struct{})
+	go func() {
+		defer close(called)
+		l.callOff(executed)
+	}()
 	started, err := l.fork(prog)
+	close(executed)
+	<-called // who is not waited for yet has no other's number
 	if err != nil {
 		return err
 	}
 	if started {
 		l.send(message{kind: msgStarted, number: uint32(l.pid)})
 	}
-	go l.listen()
 	l.reap(started)
 	return nil
 }
+
+// callOff ends a command that hangs before it is executed (a file system that
+// does not answer) when the supervisor is gone: this process's first thread
+// waits for it. It is by number, since only that thread's signals are scoped.
+func (l *launcher) callOff(executed <-chan struct{}) {
+	select {
+	case <-executed:
+		return
+	case <-l.gone:
+	}
+	// Once is enough, and more would be too much: while that thread waits, no
+	// memory that was used up can be collected.
+	for killed := false; !killed; {
+		for _, pid := range Children(os.Getpid()) {
+			killed = sys.Kill(pid, syscall.SIGKILL) == nil
+		}
+		select {
+		case <-executed:
+			return
+		case <-time.After(callOffPause):
+		}
+	}
+	select {
+	case <-executed:
+	case <-time.After(sweepTime):
+		l.giveUp()
+	}
+}
+
+// giveUp ends this process although its first thread still waits for a command
+// that the kernel holds, and that holds the connection open.
+func (l *launcher) giveUp() {
+	l.send(leftBehind)
+	_ = syscall.Shutdown(fdControl, syscall.SHUT_RDWR)
+	os.Exit(0)
+}
+
+// callOffPause is how long a command that is not there yet is waited for.
+const callOffPause = 20 * time.Millisecond
 
 // leaveGroup takes the launcher out of the process group that it shares with
 // the supervisor: a SIGKILL for that group (a shell's "kill -9 %1", killpg(2))
@@ -204,7 +252,9 @@ func (l *launcher) fork(prog *program) (bool, error) {
 	if err != nil {
 		return false, &StepError{"fork", "", err}
 	}
+	l.mu.Lock()
 	l.pid = pid
+	l.mu.Unlock()
 	if failed.Errno != 0 {
 		l.send(prog.failure(failed))
 		return false, nil
@@ -230,7 +280,7 @@ func (l *launcher) listen() {
 func (l *launcher) signal(s syscall.Signal) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.ended {
+	if l.pid != 0 && !l.ended {
 		_ = sys.Kill(l.pid, s)
 	}
 }

@@ -44,6 +44,9 @@ func isErrno(err error, want syscall.Errno) bool { return errnoOf(err) == uint32
 // Only a process that the kernel itself holds (state D) survives SIGKILL.
 const sweepTime = 30 * time.Second
 
+// leftBehind tells the supervisor so.
+var leftBehind = message{kind: msgLeft, number: uint32(sweepTime / time.Second)}
+
 // reap waits for the command, reports its end, and ends everything else that
 // is left of its tree; or ends everything at once when the supervisor goes.
 func (l *launcher) reap(started bool) {
@@ -93,7 +96,7 @@ func (l *launcher) reap(started bool) {
 		case <-sweep:
 			l.killTree()
 		case <-end:
-			l.send(message{kind: msgLeft, number: uint32(sweepTime / time.Second)})
+			l.send(leftBehind)
 			return
 		}
 	}

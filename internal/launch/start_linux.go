@@ -23,8 +23,9 @@ const self = "/proc/self/exe"
 
 // launcherEnv is the launcher's own environment, which the command never
 // sees. The launcher lives on little memory and never long enough to collect
-// any.
-var launcherEnv = []string{"GOGC=off", "GOMEMLIMIT=64MiB"}
+// any. While its first thread waits for the command to be executed, another one
+// must run (GOMAXPROCS), on a machine with one processor too.
+var launcherEnv = []string{"GOGC=off", "GOMEMLIMIT=64MiB", "GOMAXPROCS=2"}
 
 // Start starts a launcher in a guard domain. [Launcher.Run] or
 // [Launcher.Abort] must follow.
