@@ -19,11 +19,16 @@ func (t *territory) spell(p string) string { return t.real(t.spellPinned(p)) }
 // makes no difference between the two, or where that can't be known because
 // nothing stands there yet.
 func (t *territory) spellPinned(p string) string {
+	folded := plan.FoldPath(p)
+	parts := slashesAlike(folded, p) // as nearly always: a part of one is that part of the other
 	for at, ok := p, true; ok; at, ok = parentOfPath(at) {
 		if t.pinned[at] != nil {
 			return p
 		}
-		name, found := t.folded[plan.FoldPath(at)]
+		if folded = folded[:min(len(at), len(folded))]; !parts {
+			folded = plan.FoldPath(at)
+		}
+		name, found := t.folded[folded]
 		if found {
 			there := t.identify(name)
 			found = there == (Inode{}) || there == t.identify(at)
@@ -36,6 +41,20 @@ func (t *territory) spellPinned(p string) string {
 		}
 	}
 	return p
+}
+
+// slashesAlike reports whether two paths have their slashes, and their ends, at
+// the same places.
+func slashesAlike(a, b string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range len(a) {
+		if (a[i] == '/') != (b[i] == '/') {
+			return false
+		}
+	}
+	return true
 }
 
 // alias returns the pinned name in the same folder that p is another name of,

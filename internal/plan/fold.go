@@ -25,7 +25,7 @@ func Fold(name string) string {
 
 // FoldPath folds every component of a canonical path.
 func FoldPath(path string) string {
-	if isASCII(path) && !strings.Contains(path, "./") && !strings.Contains(path, " /") && strings.TrimRight(path, ". ") == path {
+	if isPlain(path) {
 		return strings.ToLower(path)
 	}
 	parts := strings.Split(path, "/")
@@ -51,6 +51,18 @@ func foldRune(r rune) rune {
 		least = min(least, other)
 	}
 	return unicode.ToLower(least)
+}
+
+// isPlain reports whether folding a path changes no more than the case.
+func isPlain(path string) bool {
+	last := byte('/')
+	for i := range len(path) {
+		if c := path[i]; c >= 0x80 || c == '/' && (last == '.' || last == ' ') {
+			return false
+		}
+		last = path[i]
+	}
+	return last != '.' && last != ' '
 }
 
 func isASCII(s string) bool {
