@@ -4,7 +4,6 @@ package broker
 
 import (
 	"strings"
-	"unicode"
 
 	"github.com/ambit-sandbox/ambit/internal/plan"
 )
@@ -42,24 +41,12 @@ func (t *territory) ignoresCase(p string) bool {
 		return true
 	}
 	i := strings.LastIndexByte(p, '/') + 1
-	for _, other := range []string{p[:i] + plan.Fold(p[i:]), otherCase(p)} {
+	for _, other := range []string{p[:i] + plan.Fold(p[i:]), p[:i] + plan.OtherCase(p[i:])} {
 		if other != p && here == t.identify(other) {
 			return true
 		}
 	}
 	return here != t.identify(p)
-}
-
-// otherCase is a path with the case of every letter in its last component
-// changed.
-func otherCase(p string) string {
-	i := strings.LastIndexByte(p, '/') + 1
-	return p[:i] + strings.Map(func(r rune) rune {
-		if up := unicode.ToUpper(r); up != r {
-			return up
-		}
-		return unicode.ToLower(r)
-	}, p[i:])
 }
 
 // alike reports whether what is below two names is under the same patterns, so

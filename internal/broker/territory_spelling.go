@@ -61,7 +61,7 @@ func slashesAlike(a, b string) bool {
 // one that can't be told by looking at it.
 func (t *territory) alias(p string) (string, bool) {
 	folder, ok := parentOfPath(p)
-	if !ok || len(t.beside[folder]) == 0 || !strange(p[len(folder):]) {
+	if !ok || len(t.beside[folder]) == 0 || !plan.Strange(p[len(folder):]) {
 		return "", false
 	}
 	here := t.identify(p)
@@ -73,38 +73,16 @@ func (t *territory) alias(p string) (string, bool) {
 	return "", false
 }
 
-// strange reports whether a name may be one of those that file systems make
-// up or compose.
-func strange(name string) bool {
-	for i := range len(name) {
-		if name[i] >= 0x80 {
-			return true
-		}
-	}
-	return short(name)
-}
-
-// short reports whether a name may be one that a file system made up because
-// the real one is too long for old programs, or begins with a dot (GIT~1).
-func short(name string) bool {
-	for at, rest, ok := strings.Cut(name, "~"); ok; at, rest, ok = strings.Cut(rest, "~") {
-		if at != "" && rest != "" && rest[0] >= '0' && rest[0] <= '9' {
-			return true
-		}
-	}
-	return false
-}
-
 // real returns a path with each short name below a folder that a pattern
 // reaches as the folder lists it.
 func (t *territory) real(p string) string {
-	if t.list == nil || !short(p) || len(t.tree.Patterns()) == 0 {
+	if t.list == nil || !plan.Short(p) || len(t.tree.Patterns()) == 0 {
 		return p
 	}
 	out := ""
 	for _, name := range strings.Split(strings.TrimPrefix(p, "/"), "/") {
 		folder := out
-		if out += "/" + name; short(name) && t.reaches(max(folder, "/")) {
+		if out += "/" + name; plan.Short(name) && t.reaches(max(folder, "/")) {
 			out = folder + "/" + t.listed(folder, name)
 		}
 	}

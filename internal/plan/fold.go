@@ -35,6 +35,31 @@ func FoldPath(path string) string {
 	return strings.Join(parts, "/")
 }
 
+// OtherCase is a name with the case of every letter changed.
+func OtherCase(name string) string {
+	return strings.Map(func(r rune) rune {
+		if up := unicode.ToUpper(r); up != r {
+			return up
+		}
+		return unicode.ToLower(r)
+	}, name)
+}
+
+// Strange reports whether a name may be one of those that file systems make up
+// or compose: a short one (GIT~1), or one with letters beyond ASCII.
+func Strange(name string) bool { return !isASCII(name) || Short(name) }
+
+// Short reports whether a name may be one that a file system made up because
+// the real one is too long for old programs, or begins with a dot (GIT~1).
+func Short(name string) bool {
+	for at, rest, ok := strings.Cut(name, "~"); ok; at, rest, ok = strings.Cut(rest, "~") {
+		if at != "" && rest != "" && rest[0] >= '0' && rest[0] <= '9' {
+			return true
+		}
+	}
+	return false
+}
+
 // ligatures become several letters where case does not count (Unicode's
 // CaseFolding.txt, status F).
 var ligatures = strings.NewReplacer("\u00df", "ss", "\u1e9e", "ss", "\ufb00", "ff", "\ufb01", "fi", "\ufb02", "fl",

@@ -83,6 +83,9 @@ func (m *mechanisms) handled(p *plan.Plan) sys.Ruleset {
 func (m *mechanisms) ruleset(p *plan.Plan) (*os.File, *broker.Files, error) {
 	host := hostpath.New()
 	defer host.Close()
+	if err := spelled(p.Tree, host.Spelled); err != nil {
+		return nil, nil, err
+	}
 	l, err := lower(p.Tree, m.access, host.List)
 	if err != nil {
 		return nil, nil, fmt.Errorf("cannot list a folder that holds places with less access: %w", err)
