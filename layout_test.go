@@ -23,7 +23,7 @@ const module = "github.com/ambit-sandbox/ambit"
 var layers = [][]string{
 	{"cmd", "bench"},
 	{"internal/cli", "internal/server"},
-	{"client"},
+	{"client", "internal/statuspage"},
 	{"internal/runner"},
 	{"internal/supervisor"},
 	{""}, // package ambit

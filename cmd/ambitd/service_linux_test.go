@@ -13,7 +13,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -51,15 +53,26 @@ type service struct {
 	t      *testing.T
 	dir    string
 	cmd    *exec.Cmd
-	log    *bytes.Buffer
+	log    *logged
 	client *http.Client
 	base   string
-	over   bool
+	exited chan struct{} // closed when the service is gone
+
+	env  []string // beside the test's own
+	wrap []string // executes what follows it
 }
 
 // newService starts a service with a project "p", and with the settings in
 // the configuration.
 func newService(t *testing.T, settings map[string]any) *service {
+	t.Helper()
+	s := prepared(t)
+	s.start(settings)
+	return s
+}
+
+// prepared makes the folders of a service that is not started yet.
+func prepared(t *testing.T) *service {
 	t.Helper()
 	// Short, for the socket, and outside of /tmp/go-test's long names.
 	dir, err := os.MkdirTemp("", "ad")
@@ -73,7 +86,6 @@ func newService(t *testing.T, settings map[string]any) *service {
 			t.Fatal(err)
 		}
 	}
-	s.start(settings)
 	return s
 }
 
@@ -97,12 +109,18 @@ func (s *service) config(settings map[string]any) string {
 
 func (s *service) start(settings map[string]any) {
 	s.t.Helper()
-	s.log, s.over = &bytes.Buffer{}, false
-	s.cmd = exec.Command(ambitd, "serve", "--config", s.config(settings), "--allow-root")
+	s.log, s.exited = &logged{}, make(chan struct{})
+	args := append(slices.Clone(s.wrap), ambitd, "serve", "--config", s.config(settings), "--allow-root")
+	s.cmd = exec.Command(args[0], args[1:]...)
+	s.cmd.Env = append(os.Environ(), s.env...)
 	s.cmd.Stderr = s.log
 	if err := s.cmd.Start(); err != nil {
 		s.t.Fatal(err)
 	}
+	go func() {
+		defer close(s.exited)
+		_ = s.cmd.Wait()
+	}()
 	s.t.Cleanup(func() { s.end(syscall.SIGKILL) })
 	s.base = "http://localhost"
 	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -112,11 +130,18 @@ func (s *service) start(settings map[string]any) {
 		s.base, transport = "http://"+tcp, &http.Transport{}
 	}
 	s.client = &http.Client{Transport: transport, Timeout: patience}
-	for end := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
-		if r, err := s.client.Get(s.base + "/livez"); err == nil {
+	for end := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
+		r, err := s.client.Get(s.base + "/livez")
+		if err == nil {
 			_ = r.Body.Close()
 			return
-		} else if time.Now().After(end) {
+		}
+		select {
+		case <-s.exited:
+			s.t.Fatalf("the service has ended: %s\n%s", s.cmd.ProcessState, s.log)
+		default:
+		}
+		if time.Now().After(end) {
 			s.end(syscall.SIGKILL)
 			s.t.Fatalf("the service does not answer: %v\n%s", err, s.log)
 		}
@@ -125,15 +150,29 @@ func (s *service) start(settings map[string]any) {
 
 // end ends the service by a signal and returns its exit code.
 func (s *service) end(sig syscall.Signal) int {
-	if s.over {
-		return -1
-	}
-	s.over = true
 	_ = s.cmd.Process.Signal(sig)
 	kill := time.AfterFunc(patience, func() { _ = s.cmd.Process.Kill() })
-	_ = s.cmd.Wait()
-	kill.Stop()
+	defer kill.Stop()
+	<-s.exited
 	return s.cmd.ProcessState.ExitCode()
+}
+
+// logged keeps what a running process writes.
+type logged struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (l *logged) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.Write(b)
+}
+
+func (l *logged) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.String()
 }
 
 // answer is what came back.

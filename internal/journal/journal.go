@@ -3,6 +3,7 @@
 package journal
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,6 +27,7 @@ type Journal struct {
 	lock *os.File
 	f    *os.File
 	size int64
+	torn bool  // the file may end in half a line
 	err  error // of the last write
 	lost int64 // lines that could not be written
 }
@@ -81,13 +83,8 @@ func (j *Journal) openFile() (err error) {
 	if err != nil {
 		return err
 	}
-	if j.size = st.Size(); j.size == 0 {
-		return nil
-	}
-	// Ends half a line, if there is one; an empty line is skipped.
-	n, err := j.f.Write([]byte("\n"))
-	j.size += int64(n)
-	j.err = err
+	j.size = st.Size()
+	j.torn = j.size > 0
 	return nil
 }
 
@@ -102,23 +99,34 @@ func (j *Journal) write(l *line) error {
 	if err != nil {
 		return fmt.Errorf("cannot write to the journal: %w", err)
 	}
-	b = append(b, '\n')
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if err = j.rotate(int64(len(b))); err == nil {
-		var n int
-		if n, err = j.f.Write(b); err != nil && n > 0 {
-			// Half a line is taken back, so that the next one stands alone.
-			_ = j.f.Truncate(j.size)
-		} else {
-			j.size += int64(n)
-		}
-	}
-	if j.err = err; err != nil {
+	if err := j.put(append(b, '\n')); err != nil {
 		j.lost++
 		return fmt.Errorf("cannot write to the journal: %w", err)
 	}
 	return nil
+}
+
+// put writes a whole line or none of it.
+func (j *Journal) put(b []byte) (err error) {
+	defer func() { j.err = err }()
+	if err := j.rotate(int64(len(b))); err != nil {
+		return err
+	}
+	if j.torn { // an empty line is skipped
+		b = append([]byte("\n"), b...)
+	}
+	n, err := j.f.Write(b)
+	switch {
+	case err == nil:
+		j.size += int64(n)
+		j.torn = false
+	case n > 0:
+		// Half a line is taken back, so that the next one stands alone.
+		j.torn = j.f.Truncate(j.size) != nil || j.torn
+	}
+	return err
 }
 
 func (j *Journal) rotate(more int64) error {
@@ -144,10 +152,19 @@ func (j *Journal) rotate(more int64) error {
 	return nil
 }
 
-// State says whether the last line could be written, and how many could not.
+// blankSize is as long as a line may well be: a full disk often has room for a
+// few bytes.
+const blankSize = 4096
+
+// State says whether lines can be written, and how many could not. After one
+// that could not, it tries anew: who sends no runs to a service that is not
+// ready would wait for ever.
 func (j *Journal) State() (lost int64, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	if j.err != nil && j.lock != nil {
+		_ = j.put(append(bytes.Repeat([]byte(" "), blankSize-1), '\n'))
+	}
 	return j.lost, j.err
 }
 

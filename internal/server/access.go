@@ -41,8 +41,7 @@ func (s *Server) identify(r *http.Request) (who string, p *problem) {
 		}
 		return "uid:" + strconv.FormatUint(uint64(c.uid), 10), nil
 	}
-	scheme, value, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	if name, ok := match(s.config.tokens, value); ok && strings.EqualFold(scheme, "Bearer") {
+	if name, ok := match(s.config.tokens, sentToken(r)); ok {
 		return "token:" + name, nil
 	}
 	return "", newProblem(http.StatusUnauthorized, codeUnauthorized, "a bearer token of the service's token file is needed")
@@ -68,4 +67,26 @@ func (s *Server) crossSite(r *http.Request) string {
 		return "the request comes from a page of another site"
 	}
 	return ""
+}
+
+// sentToken is the token of a request. A browser can send none by itself, but
+// asks for a password: for the pages, which only show, that may be the token.
+// Nothing else takes it so, since a browser adds it to whatever it sends.
+func sentToken(r *http.Request) string {
+	if _, password, ok := r.BasicAuth(); ok && isPage(r) {
+		return password
+	}
+	scheme, value, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return value
+}
+
+// challenge says how to send a token.
+func challenge(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("WWW-Authenticate", `Bearer realm="ambit"`)
+	if isPage(r) {
+		w.Header().Add("WWW-Authenticate", `Basic realm="ambit", charset="UTF-8"`)
+	}
 }

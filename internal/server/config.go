@@ -3,6 +3,7 @@
 package server
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -43,6 +44,8 @@ type Config struct {
 	MaxRequestBytes int64           `json:"max_request_bytes"`
 	DefaultTimeout  policy.Duration `json:"default_timeout"`
 	MaxTimeout      policy.Duration `json:"max_timeout"`
+	IdleTimeout     policy.Duration `json:"idle_timeout"`
+	StallTimeout    policy.Duration `json:"stall_timeout"`
 
 	Journal         string `json:"journal"`
 	JournalMaxBytes int64  `json:"journal_max_bytes"`
@@ -101,6 +104,8 @@ func (c *Config) defaults() {
 	setDefault(&c.MaxRequestBytes, 4<<20)
 	setDefault(&c.MaxTimeout, policy.Duration(10*time.Minute))
 	setDefault(&c.DefaultTimeout, c.MaxTimeout)
+	setDefault(&c.IdleTimeout, policy.Duration(2*time.Minute))
+	setDefault(&c.StallTimeout, policy.Duration(30*time.Second))
 	setDefault(&c.Journal, journal.DefaultDir(home, os.Getenv("XDG_STATE_HOME")))
 	setDefault(&c.JournalMaxBytes, 16<<20)
 }
@@ -145,7 +150,8 @@ func (c *Config) check() error {
 	for _, n := range []struct {
 		name  string
 		value int64
-	}{{"concurrency", int64(c.Concurrency)}, {"max_output_bytes", c.MaxOutputBytes}, {"max_request_bytes", c.MaxRequestBytes}, {"max_timeout", int64(c.MaxTimeout)}, {"queue_timeout", int64(c.QueueTimeout)}} {
+	}{{"concurrency", int64(c.Concurrency)}, {"max_output_bytes", c.MaxOutputBytes}, {"max_request_bytes", c.MaxRequestBytes}, {"max_timeout", int64(c.MaxTimeout)}, {"queue_timeout", int64(c.QueueTimeout)},
+		{"idle_timeout", int64(c.IdleTimeout)}, {"stall_timeout", int64(c.StallTimeout)}} {
 		if n.value < 0 {
 			bad(n.name, "it is negative", "leave it out for the default")
 		}
@@ -181,6 +187,10 @@ func (c *Config) checkListen(bad func(setting, problem, remedy string)) {
 	}
 	if c.TLS != nil && c.TCP == "" {
 		bad("tls", "it is for tcp only", "remove it")
+	} else if c.TLS != nil {
+		if _, err := tls.LoadX509KeyPair(c.TLS.Cert, c.TLS.Key); err != nil {
+			bad("tls", err.Error(), "name the files of a certificate and its key, in PEM")
+		}
 	}
 	if c.TCP == "" {
 		return

@@ -93,7 +93,10 @@ func accepts(r *http.Request, mediaType string) bool {
 }
 
 func requestProblem(err error) *problem {
-	if errors.Is(err, policy.ErrInvalid) {
+	switch {
+	case errors.Is(err, errProject):
+		return newProblem(http.StatusNotFound, codeProject, err.Error())
+	case errors.Is(err, policy.ErrInvalid):
 		return newProblem(http.StatusUnprocessableEntity, "POLICY_INVALID", err.Error())
 	}
 	return newProblem(http.StatusBadRequest, codeRequest, err.Error())

@@ -5,6 +5,7 @@ package server
 import (
 	"encoding/json"
 	"net/http"
+	"strconv"
 )
 
 // Codes of what goes wrong before or instead of a command, beside package
@@ -68,6 +69,7 @@ func (a *answer) send(w http.ResponseWriter) {
 	if a.retryAfter != "" {
 		h.Set("Retry-After", a.retryAfter)
 	}
+	h.Set("Content-Length", strconv.Itoa(len(a.body)))
 	w.WriteHeader(a.status)
 	_, _ = w.Write(a.body)
 }

@@ -38,62 +38,106 @@ func newQueue(concurrency, most int, patient time.Duration) *queue {
 	return &queue{slots: make(chan struct{}, concurrency), most: int64(most), patient: patient, projects: map[string]*turn{}}
 }
 
+// place is what a run holds of the queue, or is to get.
+type place struct {
+	q       *queue
+	project string
+	turn    *turn // nil if the run need not be alone
+	hasTurn bool
+	hasSlot bool
+}
+
 // enter waits for a place; leave gives it back. A run that waits for its
-// project's turn holds no place meanwhile.
+// project's turn holds no slot meanwhile, and counts as waiting like any other.
 func (q *queue) enter(ctx context.Context, project string, serialize bool) (leave func(), err error) {
-	if !serialize {
-		select {
-		case q.slots <- struct{}{}:
-			return func() { <-q.slots }, nil
-		default:
-		}
+	p := &place{q: q, project: project}
+	if serialize {
+		p.turn = q.turnOf(project)
 	}
-	if q.waiting.Add(1) > q.most && !(serialize && q.idle()) {
+	// Nobody is overtaken by that: a channel gives what is freed to who waits.
+	if p.now() {
+		return p.leave, nil
+	}
+	if q.waiting.Add(1) > q.most {
 		q.waiting.Add(-1)
+		p.leave()
 		return nil, errBusy
 	}
 	defer q.waiting.Add(-1)
 	ctx, cancel := context.WithTimeoutCause(ctx, q.patient, errWaited)
 	defer cancel()
-	unlock := func() {}
-	if serialize {
-		if unlock, err = q.lock(ctx, project); err != nil {
-			return nil, err
-		}
+	if err := p.wait(ctx); err != nil {
+		p.leave()
+		return nil, err
 	}
-	select {
-	case q.slots <- struct{}{}:
-		return func() { <-q.slots; unlock() }, nil
-	case <-ctx.Done():
-		unlock()
-		return nil, context.Cause(ctx)
-	}
+	return p.leave, nil
 }
 
-// idle lets a serialised run in where no queue is wanted.
-func (q *queue) idle() bool { return len(q.slots) < cap(q.slots) }
-
-func (q *queue) lock(ctx context.Context, project string) (unlock func(), err error) {
+// turnOf returns the project's turn, of which the caller is a user until it
+// leaves.
+func (q *queue) turnOf(project string) *turn {
 	q.mu.Lock()
+	defer q.mu.Unlock()
 	t := q.projects[project]
 	if t == nil {
 		t = &turn{lock: make(chan struct{}, 1)}
 		q.projects[project] = t
 	}
 	t.users++
-	q.mu.Unlock()
-	leave := func() {
-		q.mu.Lock()
-		defer q.mu.Unlock()
-		if t.users--; t.users == 0 {
-			delete(q.projects, project)
+	return t
+}
+
+// now takes what can be had without waiting, and reports whether it is all.
+func (p *place) now() bool {
+	if p.turn != nil {
+		select {
+		case p.turn.lock <- struct{}{}:
+			p.hasTurn = true
+		default:
+			return false
 		}
 	}
 	select {
-	case t.lock <- struct{}{}:
-		return func() { <-t.lock; leave() }, nil
+	case p.q.slots <- struct{}{}:
+		p.hasSlot = true
+	default:
+	}
+	return p.hasSlot
+}
+
+// wait waits for what is missing.
+func (p *place) wait(ctx context.Context) error {
+	if p.turn != nil && !p.hasTurn {
+		select {
+		case p.turn.lock <- struct{}{}:
+			p.hasTurn = true
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	select {
+	case p.q.slots <- struct{}{}:
+		p.hasSlot = true
+		return nil
 	case <-ctx.Done():
-		leave()
-		return nil, context.Cause(ctx)
+		return context.Cause(ctx)
+	}
+}
+
+// leave gives back what is held.
+func (p *place) leave() {
+	if p.hasSlot {
+		<-p.q.slots
+	}
+	if p.turn == nil {
+		return
+	}
+	if p.hasTurn {
+		<-p.turn.lock
+	}
+	p.q.mu.Lock()
+	defer p.q.mu.Unlock()
+	if p.turn.users--; p.turn.users == 0 {
+		delete(p.q.projects, p.project)
 	}
 }

@@ -70,19 +70,23 @@ func (s *Server) run(ctx context.Context, who string, q *request, live *stream) 
 	defer cancel()
 	x := &execution{s: s, q: q, id: strings.ToLower(rand.Text()), who: who, began: time.Now(), ctx: ctx,
 		stdout: &output{limit: s.outputLimit(q)}, stderr: &output{limit: s.outputLimit(q)}}
+	// What can't be run is told before the wait; after it, it is looked at anew.
+	if _, err := s.job(q); err != nil {
+		return s.refuse(requestProblem(err))
+	}
 	leave, err := s.queue.enter(ctx, q.Project, q.Serialize)
 	if err != nil {
 		return s.refuse(x.notTaken(err))
 	}
 	defer leave()
 	x.queued = time.Since(x.began)
-	if x.job, err = s.job(q); errors.Is(err, errProject) {
-		return s.refuse(newProblem(http.StatusNotFound, codeProject, err.Error()))
-	} else if err != nil {
+	if x.job, err = s.job(q); err != nil {
 		return s.refuse(requestProblem(err))
 	}
 	x.redact = redact.New(x.job.Secrets)
-	if err := s.journal.Start(x.start()); err != nil && s.config.JournalRequired {
+	start := x.start()
+	defer s.active.add(start)()
+	if err := s.journal.Start(start); err != nil && s.config.JournalRequired {
 		return s.refuse(newProblem(http.StatusServiceUnavailable, codeJournal, "the run can't be noted, and the configuration demands it: nothing was run"))
 	}
 	d, err := x.engine(live, cancel)

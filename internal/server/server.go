@@ -23,6 +23,8 @@ type Server struct {
 	memory  *memory
 	health  *health
 	metrics *metrics
+	active  *active
+	pages   *pages
 
 	// stop ends every run, with errShutdown as its cause.
 	starting sync.Mutex
@@ -41,6 +43,7 @@ func New(ctx context.Context, c *Config, e Engine, log *slog.Logger) (*Server, e
 		return nil, err
 	}
 	s := &Server{config: c, engine: e, log: log, journal: j, memory: newMemory(), metrics: newMetrics(),
+		active: newActive(), pages: newPages(),
 		queue: newQueue(c.Concurrency, *c.Queue, time.Duration(c.QueueTimeout))}
 	s.running, s.stop = context.WithCancelCause(context.Background())
 	s.health = &health{probe: e.Probe, log: log}
@@ -49,11 +52,10 @@ func New(ctx context.Context, c *Config, e Engine, log *slog.Logger) (*Server, e
 }
 
 // Time-outs of connections. A body is small; an answer may take as long as the
-// longest run, so writing has none but the stream's own.
+// longest run, so the time to write it begins when it is there (answering).
 const (
 	headerTime = 10 * time.Second
 	bodyTime   = 30 * time.Second
-	idleTime   = 2 * time.Minute
 	stopTime   = 20 * time.Second
 	maxHeader  = 16 << 10
 )
@@ -65,8 +67,9 @@ func (s *Server) Serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	idle := time.Duration(s.config.IdleTimeout)
 	h := &http.Server{
-		Handler: s.handler(), ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
+		Handler: s.handler(), ReadHeaderTimeout: min(headerTime, idle), IdleTimeout: idle, MaxHeaderBytes: maxHeader,
 		ConnContext: withPeer, ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
 	}
 	s.log.Info("listening", "address", l.Addr().String(), "sandbox", s.health.state().Available)
@@ -105,7 +108,7 @@ func (s *Server) handler() http.Handler {
 			if p != nil {
 				s.metrics.refused(p.Code)
 				if p.Status == http.StatusUnauthorized {
-					w.Header().Set("WWW-Authenticate", `Bearer realm="ambit"`)
+					challenge(w, r)
 				}
 				p.answer().send(w)
 				return
@@ -118,6 +121,8 @@ func (s *Server) handler() http.Handler {
 	known("GET /health", s.showHealth)
 	known("GET /metrics", s.showMetrics)
 	known("GET /api/openapi.json", s.showOpenAPI)
+	known(statusPattern, s.showStatus)
+	known(runPattern, s.showRun)
 	known("/api/execute", s.wrongMethod)
 	known("/", func(w http.ResponseWriter, _ *http.Request, _ string) {
 		newProblem(http.StatusNotFound, codeNotFound, "there is nothing at this path").answer().send(w)
@@ -126,7 +131,7 @@ func (s *Server) handler() http.Handler {
 		h := w.Header()
 		h.Set("Cache-Control", "no-store")
 		h.Set("X-Content-Type-Options", "nosniff")
-		mux.ServeHTTP(w, r)
+		mux.ServeHTTP(&answering{w, time.Duration(s.config.StallTimeout)}, r)
 	})
 }
 

@@ -10,10 +10,8 @@ import (
 	"time"
 )
 
-const (
-	eventTime = 30 * time.Second // for one event to be taken
-	aliveTime = 15 * time.Second // between two signs of life
-)
+// aliveTime is between two signs of life.
+const aliveTime = 15 * time.Second
 
 // stream answers with server-sent events. Its methods are called by one
 // goroutine at a time: the follower's, and after it the handler's.
@@ -40,7 +38,6 @@ func (t *stream) send(s string) {
 		return
 	}
 	c := http.NewResponseController(t.w)
-	_ = c.SetWriteDeadline(time.Now().Add(eventTime))
 	if !t.open {
 		t.open = true
 		t.w.Header().Set("Content-Type", "text/event-stream")
