@@ -35,7 +35,9 @@ func withPrograms(m *testing.M) int {
 		return 1
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	build := exec.Command("go", "build", "-trimpath", "-o", dir+"/", "../ambit", ".")
+	// Without -trimpath, so that what the test itself was compiled from need
+	// not be compiled a second time.
+	build := exec.Command("go", "build", "-o", dir+"/", "../ambit", ".")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "cannot build: %v\n%s", err, out)
@@ -60,6 +62,8 @@ type service struct {
 
 	env  []string // beside the test's own
 	wrap []string // executes what follows it
+	// transport reaches a service with TLS.
+	transport *http.Transport
 }
 
 // newService starts a service with a project "p", and with the settings in
@@ -128,6 +132,9 @@ func (s *service) start(settings map[string]any) {
 	}}
 	if tcp, ok := settings["tcp"].(string); ok {
 		s.base, transport = "http://"+tcp, &http.Transport{}
+	}
+	if s.transport != nil {
+		s.base, transport = "https"+strings.TrimPrefix(s.base, "http"), s.transport
 	}
 	s.client = &http.Client{Transport: transport, Timeout: patience}
 	for end := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
