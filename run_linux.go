@@ -285,6 +285,9 @@ func (r *runner) result(err error) (*Result, error) {
 	if err != nil {
 		r.receipt.Code, r.receipt.Error = CodeOf(err), err.Error()
 	}
+	if un := (*backend.UnavailableError)(nil); r.receipt.Backend == "" && errors.As(err, &un) {
+		r.receipt.Backend = un.Backend
+	}
 	r.removeTmp()
 	r.receipt.redact(r.redactor)
 	r.receipt.addGrants()

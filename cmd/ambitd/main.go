@@ -120,7 +120,12 @@ func check(file string, c *server.Config) int {
 		return complain(err)
 	}
 	defer func() { _ = r.Close() }()
-	h, err := r.Probe(context.Background())
+	dir, err := os.MkdirTemp("", "ambitd-check")
+	if err != nil {
+		return complain(fmt.Errorf("cannot try a command: %w", err))
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	h, err := server.Try(context.Background(), c, r, dir)
 	if err != nil {
 		return complain(fmt.Errorf("%w: %w", ambit.ErrUnavailable, err))
 	}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ambit-sandbox/ambit"
@@ -30,6 +31,7 @@ type health struct {
 	log   *slog.Logger
 
 	looking sync.Mutex // one look at a time
+	doubted atomic.Bool
 	mu      sync.Mutex
 	last    sandboxState
 }
@@ -67,6 +69,20 @@ func (h *health) refresh(ctx context.Context) sandboxState {
 	h.last = now
 	h.mu.Unlock()
 	return now
+}
+
+// doubt looks again after a run that could not be set up. The last look may
+// have been just before it, so this one comes in any case, if not at once.
+func (h *health) doubt(ctx context.Context) {
+	if !h.doubted.CompareAndSwap(false, true) {
+		return // one that is still to begin sees this run's reason too
+	}
+	select {
+	case <-time.After(probeEvery - time.Since(h.state().Checked)):
+	case <-ctx.Done():
+	}
+	h.doubted.Store(false)
+	h.refresh(ctx)
 }
 
 // healthAnswer is GET /health.

@@ -46,7 +46,7 @@ func New(ctx context.Context, c *Config, e Engine, log *slog.Logger) (*Server, e
 		active: newActive(), pages: newPages(),
 		queue: newQueue(c.Concurrency, *c.Queue, time.Duration(c.QueueTimeout))}
 	s.running, s.stop = context.WithCancelCause(context.Background())
-	s.health = &health{probe: e.Probe, log: log}
+	s.health = &health{probe: s.look, log: log}
 	s.health.refresh(ctx)
 	return s, nil
 }

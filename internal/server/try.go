@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/ambit-sandbox/ambit"
+	"github.com/ambit-sandbox/ambit/internal/runner"
+	"github.com/ambit-sandbox/ambit/policy"
+)
+
+// tryTime bounds a command that does nothing.
+const tryTime = 30 * time.Second
+
+// Try looks whether commands can be run here as the configuration wants them:
+// what the host can do, and then a command that does nothing, by the server's
+// own policy and in the empty folder dir. The policy may need what the look at
+// the host does not see, such as a place for temporary files.
+func Try(ctx context.Context, c *Config, e Engine, dir string) (*ambit.Host, error) {
+	h, err := e.Probe(ctx)
+	if err != nil || !h.Works {
+		return h, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, tryTime)
+	defer cancel()
+	res, err := e.Run(ctx, &runner.Request{
+		Argv: []string{"/bin/sh", "-c", ":"}, Dir: dir, Environ: os.Environ(),
+		Layers: []policy.Layer{{Name: "server", Policy: *c.Policy}},
+	})
+	switch {
+	case ctx.Err() != nil:
+		return nil, fmt.Errorf("cannot try a command: %w", ctx.Err())
+	case res.Code != "" || err != nil:
+		h.Works, h.Reason = false, strings.TrimPrefix(res.Error, string(ambit.CodeUnavailable)+": ")
+	}
+	return h, nil
+}
+
+// look tries a command in a folder of the service's own.
+func (s *Server) look(ctx context.Context) (*ambit.Host, error) {
+	dir := filepath.Join(s.config.Journal, "empty")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("cannot try a command: %w", err)
+	}
+	return Try(ctx, s.config, s.engine, dir)
+}
