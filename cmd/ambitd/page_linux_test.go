@@ -77,7 +77,7 @@ func TestStatusPage(t *testing.T) {
 	a := s.ask("GET", "/", "")
 	pageHeaders(t, a)
 	const shown = "&lt;script&gt;alert(1)&lt;/script&gt;"
-	holds(t, a, "1 of at most 3", shown, "exited, code 3", "refused, <code>POLICY_INVALID</code>", "<caption>The last 2,", fmt.Sprint("uid:", os.Getuid()))
+	holds(t, a, "1 of at most 3", shown, "exited, code 3", "refused, <code>POLICY_INVALID</code>", "<caption>The last 2, newest first", fmt.Sprint("uid:", os.Getuid()))
 	links := link.FindAllStringSubmatch(string(a.raw), -1)
 	if len(links) != 3 {
 		t.Fatalf("%d links in\n%s", len(links), a.raw)

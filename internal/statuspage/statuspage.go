@@ -50,7 +50,7 @@ type Pages struct {
 // New reads the templates, which are a part of the program.
 func New() *Pages {
 	t := template.New("pages").Funcs(template.FuncMap{
-		"line": line, "text": block, "command": command, "time": stamp, "age": age, "ms": milliseconds,
+		"line": line, "text": block, "command": command, "time": stamp, "clock": clock, "age": age, "ms": milliseconds,
 		"rule": rule, "style": func() template.CSS { return template.CSS(style) },
 	})
 	sum := sha256.Sum256([]byte(style))

@@ -58,9 +58,22 @@ func command(argv []string) string {
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
+// clock is a time as people read it.
+func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
+
 // age is how long ago it was.
 func age(now, t time.Time) string { return now.Sub(t).Round(time.Second).String() }
 
+// milliseconds gives a time two or three digits.
 func milliseconds(ms float64) string {
-	return (time.Duration(ms*1000) * time.Microsecond).String()
+	d := time.Duration(ms*1000) * time.Microsecond
+	switch {
+	case d >= time.Minute:
+		return d.Round(time.Second).String()
+	case d >= time.Second:
+		return d.Round(10 * time.Millisecond).String()
+	case d >= 10*time.Millisecond:
+		return d.Round(time.Millisecond).String()
+	}
+	return d.Round(10 * time.Microsecond).String()
 }
