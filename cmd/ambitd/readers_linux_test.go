@@ -183,7 +183,7 @@ func TestIdleConnections(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The Go runtime has raised it to what may be had, here and in the service.
-	if most := int(limit.Cur) - 300; most < many {
+	if most := int(limit.Cur)/2 - 100; most < many {
 		t.Logf("%d open files are allowed here: %d connections instead of %d", limit.Cur, most, many)
 		many = most
 	}
@@ -205,6 +205,41 @@ func TestIdleConnections(t *testing.T) {
 	}
 	if each := (s.status("VmRSS") - before) << 10 / many; each > 64<<10 {
 		t.Errorf("each connection takes %d bytes", each)
+	}
+}
+
+// TestCrowd: where connections are at their limit, those make room on which
+// nothing was asked for the longest time, and none on which a run is waited for.
+func TestCrowd(t *testing.T) {
+	s := newService(t, map[string]any{"max_connections": 20})
+	done := make(chan *answer, 1)
+	go func() {
+		a, _ := s.try(t.Context(), "POST", "/api/execute", body("touch begun; until [ -e go ]; do sleep 0.02; done; echo done", nil))
+		done <- a
+	}()
+	s.waitFor("begun")
+	var open []net.Conn
+	for range 100 {
+		open = append(open, idle(t, s.dir+"/s/sock"))
+	}
+	for i, conn := range open {
+		defer func() { _ = conn.Close() }()
+		closed := i < 81 // 20 less the run's
+		wait := time.Now().Add(50 * time.Millisecond)
+		if closed {
+			wait = deadline()
+		}
+		if err := conn.SetReadDeadline(wait); err != nil {
+			t.Fatal(err)
+		}
+		_, err := conn.Read(make([]byte, 1))
+		if closed && !errors.Is(err, io.EOF) && !errors.Is(err, syscall.ECONNRESET) || !closed && !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("connection %d of %d: %v", i, len(open), err)
+		}
+	}
+	s.allow("go")
+	if a := <-done; a == nil || a.str("stdout") != "done\n" {
+		t.Errorf("%+v", a)
 	}
 }
 

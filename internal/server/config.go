@@ -44,6 +44,7 @@ type Config struct {
 	MaxRequestBytes int64           `json:"max_request_bytes"`
 	DefaultTimeout  policy.Duration `json:"default_timeout"`
 	MaxTimeout      policy.Duration `json:"max_timeout"`
+	MaxConnections  int             `json:"max_connections"`
 	IdleTimeout     policy.Duration `json:"idle_timeout"`
 	StallTimeout    policy.Duration `json:"stall_timeout"`
 
@@ -104,6 +105,7 @@ func (c *Config) defaults() {
 	setDefault(&c.MaxRequestBytes, 4<<20)
 	setDefault(&c.MaxTimeout, policy.Duration(10*time.Minute))
 	setDefault(&c.DefaultTimeout, c.MaxTimeout)
+	setDefault(&c.MaxConnections, defaultConnections())
 	setDefault(&c.IdleTimeout, policy.Duration(2*time.Minute))
 	setDefault(&c.StallTimeout, policy.Duration(30*time.Second))
 	setDefault(&c.Journal, journal.DefaultDir(home, os.Getenv("XDG_STATE_HOME")))
@@ -150,7 +152,7 @@ func (c *Config) check() error {
 	for _, n := range []struct {
 		name  string
 		value int64
-	}{{"concurrency", int64(c.Concurrency)}, {"max_output_bytes", c.MaxOutputBytes}, {"max_request_bytes", c.MaxRequestBytes}, {"max_timeout", int64(c.MaxTimeout)}, {"queue_timeout", int64(c.QueueTimeout)},
+	}{{"concurrency", int64(c.Concurrency)}, {"max_output_bytes", c.MaxOutputBytes}, {"max_connections", int64(c.MaxConnections)}, {"max_request_bytes", c.MaxRequestBytes}, {"max_timeout", int64(c.MaxTimeout)}, {"queue_timeout", int64(c.QueueTimeout)},
 		{"idle_timeout", int64(c.IdleTimeout)}, {"stall_timeout", int64(c.StallTimeout)}} {
 		if n.value < 0 {
 			bad(n.name, "it is negative", "leave it out for the default")

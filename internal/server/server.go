@@ -70,7 +70,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	idle := time.Duration(s.config.IdleTimeout)
 	h := &http.Server{
 		Handler: s.handler(), ReadHeaderTimeout: min(headerTime, idle), IdleTimeout: idle, MaxHeaderBytes: maxHeader,
-		ConnContext: withPeer, ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
+		ConnContext: withPeer, ConnState: newCrowd(s.config.MaxConnections).note, ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
 	}
 	s.log.Info("listening", "address", l.Addr().String(), "sandbox", s.health.state().Available)
 	failed := make(chan error, 1)
