@@ -49,8 +49,8 @@ func pageHeaders(t *testing.T, a *answer) {
 	}
 }
 
-// holds demands texts of a page.
-func holds(t *testing.T, a *answer, wants ...string) {
+// shows demands texts of a page.
+func shows(t *testing.T, a *answer, wants ...string) {
 	t.Helper()
 	for _, want := range wants {
 		if !strings.Contains(string(a.raw), want) {
@@ -63,7 +63,7 @@ func holds(t *testing.T, a *answer, wants ...string) {
 // is shown as text.
 func TestStatusPage(t *testing.T) {
 	s := newService(t, map[string]any{"concurrency": 3, "queue": 7})
-	holds(t, s.ask("GET", "/", ""), "Available", "landlock", "0 of at most 3", "0 of at most 7", "Nothing.", "None.")
+	shows(t, s.ask("GET", "/", ""), "Available", "landlock", "0 of at most 3", "0 of at most 7", "Nothing.", "None.")
 	if a := s.run(script+"; chmod 600 /etc/passwd; exit 3", nil); a.num("exit_code") != 3 {
 		t.Fatalf("%s", a.raw)
 	}
@@ -77,7 +77,7 @@ func TestStatusPage(t *testing.T) {
 	a := s.ask("GET", "/", "")
 	pageHeaders(t, a)
 	const shown = "&lt;script&gt;alert(1)&lt;/script&gt;"
-	holds(t, a, "1 of at most 3", shown, "exited, code 3", "refused, <code>POLICY_INVALID</code>", "<caption>The last 2, newest first", fmt.Sprint("uid:", os.Getuid()))
+	shows(t, a, "1 of at most 3", shown, "exited, code 3", "refused, <code>POLICY_INVALID</code>", "<caption>The last 2, newest first", fmt.Sprint("uid:", os.Getuid()))
 	links := link.FindAllStringSubmatch(string(a.raw), -1)
 	if len(links) != 3 {
 		t.Fatalf("%d links in\n%s", len(links), a.raw)
@@ -89,7 +89,7 @@ func TestStatusPage(t *testing.T) {
 	} {
 		run := s.ask("GET", links[i][1], "")
 		pageHeaders(t, run)
-		holds(t, run, wants...)
+		shows(t, run, wants...)
 	}
 	if err := os.WriteFile(s.dir+"/projects/p/go", nil, 0o644); err != nil {
 		t.Fatal(err)
@@ -97,11 +97,11 @@ func TestStatusPage(t *testing.T) {
 	if a := <-done; a == nil || a.num("exit_code") != 0 {
 		t.Errorf("%+v", a)
 	}
-	holds(t, s.ask("GET", links[0][1], ""), "<dd>exited</dd>")
+	shows(t, s.ask("GET", links[0][1], ""), "<dd>exited</dd>")
 	for _, path := range []string{"/runs/" + strings.Repeat("a", 26), "/runs/..%2f..%2fetc%2fpasswd", "/runs/x"} {
 		a := s.ask("GET", path, "")
 		pageHeaders(t, a)
-		if holds(t, a, "No such run"); a.status != 404 {
+		if shows(t, a, "No such run"); a.status != 404 {
 			t.Errorf("%s: %d", path, a.status)
 		}
 	}
@@ -117,7 +117,7 @@ func TestStatusPageUnavailable(t *testing.T) {
 	s := prepared(t)
 	s.env = []string{"TMPDIR=" + s.dir + "/none"}
 	s.start(nil)
-	holds(t, s.ask("GET", "/", ""), "Not available", "set TMPDIR to a writable folder", s.dir+"/none")
+	shows(t, s.ask("GET", "/", ""), "Not available", "set TMPDIR to a writable folder", s.dir+"/none")
 }
 
 // TestStatusPageAccess: over TCP a page needs the token too. It may be the

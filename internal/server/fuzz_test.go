@@ -31,7 +31,7 @@ func (e *checking) Run(_ context.Context, q *runner.Request) (*runner.Result, er
 	if q.Dir == e.projects+"/p" {
 		e.jobs++
 		e.check(q)
-	} else if !strings.HasSuffix(q.Dir, "/empty") {
+	} else if !strings.HasSuffix(q.Dir, "/journal") {
 		e.problems = append(e.problems, "it would run in "+q.Dir)
 	}
 	if q.Started != nil {
@@ -64,6 +64,8 @@ func (e *checking) Probe(context.Context) (*ambit.Host, error) {
 	return &ambit.Host{Works: true, Backend: "landlock"}, nil
 }
 
+func (e *checking) Limits() string { return "" }
+
 func (e *checking) Close() error { return nil }
 
 func newChecked(f testing.TB) (*Server, *checking) {
@@ -82,6 +84,19 @@ func newChecked(f testing.TB) (*Server, *checking) {
 	}
 	f.Cleanup(func() { _ = s.journal.Close() })
 	return s, e
+}
+
+// TestChecking: a good request does get as far as the engine that looks at it.
+func TestChecking(t *testing.T) {
+	s, e := newChecked(t)
+	r := httptest.NewRequest("POST", "http://localhost/api/execute", strings.NewReader(`{"project":"p","command":"true"}`))
+	r.Header.Set("Content-Type", "application/json")
+	r = r.WithContext(context.WithValue(r.Context(), whoKey{}, peer{unix: true, uid: uint32(os.Getuid())}))
+	w := httptest.NewRecorder()
+	s.handler().ServeHTTP(w, r)
+	if w.Code != 200 || e.jobs != 1 || len(e.problems) > 0 {
+		t.Errorf("%d %s, %d jobs, %v", w.Code, w.Body, e.jobs, e.problems)
+	}
 }
 
 // FuzzHTTP: whatever is sent by an allowed user is answered with a status and a

@@ -80,6 +80,7 @@ func (h *health) doubt(ctx context.Context) {
 	select {
 	case <-time.After(probeEvery - time.Since(h.state().Checked)):
 	case <-ctx.Done():
+		return
 	}
 	h.doubted.Store(false)
 	h.refresh(ctx)

@@ -208,7 +208,7 @@ func (x *execution) failed(d *runner.Result) *problem {
 		if d.Receipt != nil {
 			p.Backend = d.Receipt.Backend
 		}
-		go x.s.health.doubt(x.s.running)
+		x.s.doubt()
 	default:
 		x.s.log.Error("a run failed", "run_id", x.id, "error", d.Error)
 	}

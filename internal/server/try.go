@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -20,7 +19,7 @@ const tryTime = 30 * time.Second
 
 // Try looks whether commands can be run here as the configuration wants them:
 // what the host can do, and then a command that does nothing, by the server's
-// own policy and in the empty folder dir. The policy may need what the look at
+// own policy and in the folder dir. The policy may need what the look at
 // the host does not see, such as a place for temporary files.
 func Try(ctx context.Context, c *Config, e Engine, dir string) (*ambit.Host, error) {
 	h, err := e.Probe(ctx)
@@ -42,11 +41,19 @@ func Try(ctx context.Context, c *Config, e Engine, dir string) (*ambit.Host, err
 	return h, nil
 }
 
-// look tries a command in a folder of the service's own.
+// look tries a command in a folder that the service surely has.
 func (s *Server) look(ctx context.Context) (*ambit.Host, error) {
-	dir := filepath.Join(s.config.Journal, "empty")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("cannot try a command: %w", err)
+	return Try(ctx, s.config, s.engine, s.config.Journal)
+}
+
+// doubt has health look again beside what goes on. It counts as a run, so that
+// the engine is not closed meanwhile.
+func (s *Server) doubt() {
+	if !s.begin() {
+		return
 	}
-	return Try(ctx, s.config, s.engine, dir)
+	go func() {
+		defer s.runs.Done()
+		s.health.doubt(s.running)
+	}()
 }
