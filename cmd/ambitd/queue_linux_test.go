@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -160,4 +161,29 @@ func TestToldBeforeTheQueue(t *testing.T) {
 			t.Errorf("%s: it ran", name)
 		}
 	}
+}
+
+// TestShuttingDown: who waits for a place when the service ends is told so, and
+// has not run.
+func TestShuttingDown(t *testing.T) {
+	s := newService(t, map[string]any{"concurrency": 1})
+	first, second := make(chan *answer, 1), make(chan *answer, 1)
+	ask := func(command string, to chan *answer) {
+		a, _ := s.try(t.Context(), "POST", "/api/execute", body(command, nil))
+		to <- a
+	}
+	go ask("touch begun; sleep 1000", first)
+	s.waitFor("begun")
+	go ask("touch ran", second)
+	s.waiting(1)
+	if code := s.end(syscall.SIGTERM); code != 0 {
+		t.Errorf("exit code %d\n%s", code, s.log)
+	}
+	if a := <-first; a == nil || a.status != 200 || a.json["cancelled"] != true {
+		t.Errorf("the one that ran: %+v", a)
+	}
+	if a := <-second; a == nil || a.status != 503 || a.str("code") != "SHUTTING_DOWN" {
+		t.Errorf("the one that waited: %+v", a)
+	}
+	s.missing("ran")
 }
