@@ -85,7 +85,7 @@ func TestStatusPage(t *testing.T) {
 	for i, wants := range [][]string{
 		{"<dd>running</dd>", shown},
 		{"<dd>refused, <code>POLICY_INVALID</code></dd>", "more than is allowed here"},
-		{"<dd>exited, code 3</dd>", shown, "sha256:", "<caption>Each item of the policy", "files.read", "landlock", "/etc/passwd", "EACCES", "plan ", "in the queue"},
+		{"<dd>exited, code 3</dd>", shown, "sha256:", "<caption>Each item of the policy", "files.read", "landlock", "/etc/passwd", "EACCES", "plan ", "&#34;write_paths&#34;:[&#34;/etc/passwd&#34;]", "in the queue"},
 	} {
 		run := s.ask("GET", links[i][1], "")
 		pageHeaders(t, run)

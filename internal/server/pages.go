@@ -54,7 +54,7 @@ func (s *Server) showStatus(w http.ResponseWriter, r *http.Request, _ string) {
 		Available: h.Sandbox.Available, Backend: h.Sandbox.Backend, Reason: h.Sandbox.Detail, Checked: h.Sandbox.Checked,
 		Version: buildVersion(), Started: s.pages.began, Now: time.Now(),
 		Running: s.active.list(), Concurrency: s.config.Concurrency, Waiting: int(h.Waiting), Queue: *s.config.Queue,
-		JournalTrouble: h.Journal.Detail, LostLines: h.Journal.LostLines, Refresh: refreshOf(r),
+		Limits: h.Limits, JournalTrouble: h.Journal.Detail, LostLines: h.Journal.LostLines, Refresh: refreshOf(r),
 	}
 	b, err := s.statusBody(v)
 	s.sendPage(w, http.StatusOK, b, err)

@@ -4,6 +4,7 @@ package statuspage
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/ambit-sandbox/ambit"
@@ -53,6 +54,18 @@ func (v *Run) take(r *ambit.Receipt) {
 func first[T any](all []T, most int) (some []T, left int) {
 	n := min(len(all), most)
 	return all[:n], len(all) - n
+}
+
+// grant is what to add to a policy, if anything is.
+func grant(g *denial.Grant) (string, error) {
+	if g.Policy == nil {
+		return "", nil
+	}
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false) // the template does that
+	err := e.Encode(g.Policy)
+	return strings.TrimSuffix(b.String(), "\n"), err
 }
 
 // rule is the listed path that decided.

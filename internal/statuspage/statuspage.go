@@ -34,6 +34,7 @@ type Status struct {
 	Running        []*journal.Start // newest first
 	Concurrency    int
 	Waiting, Queue int
+	Limits         string // by what memory and processes are bounded
 	JournalTrouble string // empty if lines can be written
 	LostLines      int64
 	Recent         []*journal.Run // that have ended, newest first
@@ -51,7 +52,7 @@ type Pages struct {
 func New() *Pages {
 	t := template.New("pages").Funcs(template.FuncMap{
 		"line": line, "text": block, "command": command, "time": stamp, "clock": clock, "age": age, "ms": milliseconds,
-		"rule": rule, "style": func() template.CSS { return template.CSS(style) },
+		"rule": rule, "grant": grant, "style": func() template.CSS { return template.CSS(style) },
 	})
 	sum := sha256.Sum256([]byte(style))
 	return &Pages{

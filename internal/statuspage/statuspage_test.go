@@ -39,7 +39,7 @@ func nastyRun(t *testing.T) *journal.Run {
 		Receipt: receipt(t, &ambit.Receipt{
 			Backend: nasty, PolicyDigest: nasty, BoundDigest: nasty,
 			Coverage: []ambit.CoverageLine{{Item: nasty, Subject: nasty, Verdict: nasty, Mechanism: nasty, Reason: nasty}},
-			Denials:  []denial.Denial{{Call: nasty, Named: nasty, Object: nasty + "2", Errno: nasty, Reason: nasty, Rule: &policy.PathRule{Path: nasty, Kind: policy.Kind(nasty)}}},
+			Denials:  []denial.Denial{{Call: nasty, Named: nasty, Object: nasty + "2", Errno: nasty, Reason: nasty, Grant: &denial.Grant{Keep: nasty, Policy: &policy.Policy{WritePaths: []string{nasty}}}, Rule: &policy.PathRule{Path: nasty, Kind: policy.Kind(nasty)}}},
 		}),
 	}}
 }
@@ -48,7 +48,7 @@ func nastyRun(t *testing.T) *journal.Run {
 func TestEscaping(t *testing.T) {
 	p := New()
 	run := nastyRun(t)
-	status, err := p.Status(&Status{Backend: nasty, Reason: nasty, Version: nasty, Running: []*journal.Start{&run.Start}, JournalTrouble: nasty, RecentTrouble: nasty, Recent: []*journal.Run{run}})
+	status, err := p.Status(&Status{Backend: nasty, Reason: nasty, Version: nasty, Limits: nasty, Running: []*journal.Start{&run.Start}, JournalTrouble: nasty, RecentTrouble: nasty, Recent: []*journal.Run{run}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestEscaping(t *testing.T) {
 	for name, c := range map[string]struct {
 		page  []byte
 		times int // that the text is shown at least
-	}{"status": {status, 11}, "run": {one, 16}} {
+	}{"status": {status, 12}, "run": {one, 18}} {
 		text := string(c.page)
 		if n := strings.Count(text, "&lt;script&gt;alert(1)&lt;/script&gt;"); n < c.times {
 			t.Errorf("%s: the text is shown %d times, not %d\n%s", name, n, c.times, text)
