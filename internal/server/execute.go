@@ -9,7 +9,6 @@ import (
 	"mime"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/ambit-sandbox/ambit/policy"
 )
@@ -107,11 +106,6 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request) ([]byte, *prob
 	if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || t != "application/json" {
 		return nil, newProblem(http.StatusUnsupportedMediaType, codeMedia, "the Content-Type must be application/json")
 	}
-	c := http.NewResponseController(w)
-	_ = c.SetReadDeadline(time.Now().Add(bodyTime))
-	// net/http goes on reading, to see that the client leaves: that must not
-	// time out.
-	defer func() { _ = c.SetReadDeadline(time.Time{}) }()
 	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.config.MaxRequestBytes))
 	var big *http.MaxBytesError
 	switch {

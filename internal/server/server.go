@@ -51,11 +51,10 @@ func New(ctx context.Context, c *Config, e Engine, log *slog.Logger) (*Server, e
 	return s, nil
 }
 
-// Time-outs of connections. A body is small; an answer may take as long as the
-// longest run, so the time to write it begins when it is there (answering).
+// Time-outs of connections. Those of bodies and answers are in arriving and
+// answering.
 const (
 	headerTime = 10 * time.Second
-	bodyTime   = 30 * time.Second
 	stopTime   = 20 * time.Second
 	maxHeader  = 16 << 10
 )
@@ -131,7 +130,9 @@ func (s *Server) handler() http.Handler {
 		h := w.Header()
 		h.Set("Cache-Control", "no-store")
 		h.Set("X-Content-Type-Options", "nosniff")
-		mux.ServeHTTP(&answering{w, time.Duration(s.config.StallTimeout)}, r)
+		stall := time.Duration(s.config.StallTimeout)
+		boundBody(w, r, stall)
+		mux.ServeHTTP(&answering{w, stall}, r)
 	})
 }
 
