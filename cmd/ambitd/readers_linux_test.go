@@ -237,9 +237,43 @@ func TestCrowd(t *testing.T) {
 			t.Errorf("connection %d of %d: %v", i, len(open), err)
 		}
 	}
+	s.full()
 	s.allow("go")
 	if a := <-done; a == nil || a.str("stdout") != "done\n" {
 		t.Errorf("%+v", a)
+	}
+}
+
+// full fills a service of 20 connections with requests that never come to
+// their end, and demands that one too many is hung up.
+func (s *service) full() {
+	s.t.Helper()
+	dial := func() net.Conn {
+		conn, err := net.DialTimeout("unix", s.dir+"/s/sock", patience)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		s.t.Cleanup(func() { _ = conn.Close() })
+		if _, err := conn.Write([]byte("GET /livez HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\r\n")); err != nil && !errors.Is(err, syscall.EPIPE) {
+			s.t.Fatal(err)
+		}
+		return conn
+	}
+	for range 19 { // and the run's
+		dial()
+	}
+	for end := deadline(); ; {
+		conn := dial()
+		if err := conn.SetReadDeadline(time.Now().Add(50 * time.Millisecond)); err != nil {
+			s.t.Fatal(err)
+		}
+		_, err := conn.Read(make([]byte, 1))
+		if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) {
+			return
+		}
+		if time.Now().After(end) {
+			s.t.Fatalf("no connection is hung up: %v", err)
+		}
 	}
 }
 

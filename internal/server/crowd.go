@@ -14,7 +14,7 @@ import (
 // crowd bounds how many connections there are, so that clients that keep many
 // take no descriptors from runs, and nobody else's chance to connect: where one
 // too many comes, the one is closed on which nothing was asked for the longest
-// time.
+// time, or if there is none, the new one.
 type crowd struct {
 	most int
 
@@ -49,7 +49,10 @@ func (c *crowd) note(conn net.Conn, s http.ConnState) {
 	}
 	switch s {
 	case http.StateNew:
-		c.makeRoom()
+		if !c.makeRoom() {
+			hangUp(conn)
+			return
+		}
 		c.open[conn] = c.idle.PushBack(conn)
 	case http.StateIdle:
 		c.open[conn] = c.idle.PushBack(conn)
@@ -58,15 +61,21 @@ func (c *crowd) note(conn net.Conn, s http.ConnState) {
 	}
 }
 
-// makeRoom closes the longest idle connections. If each is asked something
-// there are more than most for a while: each ends by itself.
-func (c *crowd) makeRoom() {
+// makeRoom closes the longest idle connections. Where each is asked something
+// there is none to be had.
+func (c *crowd) makeRoom() bool {
 	for len(c.open) >= c.most && c.idle.Len() > 0 {
 		conn := c.idle.Remove(c.idle.Front()).(net.Conn)
 		delete(c.open, conn)
-		if t, ok := conn.(*tls.Conn); ok {
-			conn = t.NetConn() // TLS would say farewell first, and wait
-		}
-		_ = conn.Close()
+		hangUp(conn)
 	}
+	return len(c.open) < c.most
+}
+
+// hangUp closes a connection at once: TLS would say farewell first, and wait.
+func hangUp(conn net.Conn) {
+	if t, ok := conn.(*tls.Conn); ok {
+		conn = t.NetConn()
+	}
+	_ = conn.Close()
 }
