@@ -136,6 +136,14 @@ func TestSecrets(t *testing.T) {
 			t.Errorf("%s: %s", accept, a.raw)
 		}
 	}
+	s.run("echo "+value, map[string]any{"secrets": []string{"KEY"}}) // in the command line too
+	page := s.ask("GET", "/", "")
+	for _, l := range link.FindAllStringSubmatch(string(page.raw), -1) {
+		page.raw = append(page.raw, s.ask("GET", l[1], "").raw...)
+	}
+	if text := string(page.raw); strings.Contains(text, value) || !strings.Contains(text, "echo [secret KEY]") {
+		t.Errorf("pages: %s", text)
+	}
 	s.end(syscall.SIGTERM)
 	b, err := os.ReadFile(s.dir + "/journal/runs.jsonl")
 	if err != nil || !strings.Contains(string(b), `"secrets":["KEY"]`) || strings.Contains(string(b)+s.log.String(), value) {
