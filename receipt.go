@@ -26,7 +26,8 @@ type Receipt struct {
 	// Error says what failed, if Code is set.
 	Error string `json:"error,omitempty"`
 
-	// Backend enforced it, or is the one that could not.
+	// Backend enforced the policy; with [CodeUnavailable] it is the one that
+	// could not.
 	Backend string `json:"backend,omitempty"`
 	Kernel  string `json:"kernel,omitempty"`
 	// LandlockABI is the kernel's; 0 if it has none.

@@ -285,7 +285,8 @@ func (r *runner) result(err error) (*Result, error) {
 	if err != nil {
 		r.receipt.Code, r.receipt.Error = CodeOf(err), err.Error()
 	}
-	if un := (*backend.UnavailableError)(nil); r.receipt.Backend == "" && errors.As(err, &un) {
+	var un *backend.UnavailableError
+	if errors.As(err, &un) {
 		r.receipt.Backend = un.Backend
 	}
 	r.removeTmp()
