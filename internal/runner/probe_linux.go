@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/ambit-sandbox/ambit"
 	"github.com/ambit-sandbox/ambit/internal/sys"
@@ -21,24 +22,50 @@ import (
 // maxReport bounds what is read of a report.
 const maxReport = 4 << 20
 
-// Probe looks at the host by the supervisor's own program (ambit doctor), and
-// runs a command in a sandbox in the very way in which requests are run.
+// proofTime bounds the command that sees whether it is confined.
+const proofTime = 60 * time.Second
+
+// Probe runs a command in a sandbox in the very way in which requests are run.
+// If it does not do what it should, the supervisor's own program (ambit doctor)
+// looks at the host for the reason: that takes ten times as long.
 func (r *Runner) Probe(ctx context.Context) (*ambit.Host, error) {
-	h, err := r.doctor(ctx)
-	if err != nil || !h.Works {
+	h, err := r.prove(ctx)
+	if err != nil || h.Works {
 		return h, err
 	}
+	full, err := r.doctor(ctx)
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil: // what is known is known
+		return h, nil
+	case full.Works:
+		full.Works, full.Reason = false, h.Reason
+	}
+	return full, nil
+}
+
+// prove says what the command has shown.
+func (r *Runner) prove(ctx context.Context) (*ambit.Host, error) {
+	bounded, cancel := context.WithTimeout(ctx, proofTime)
+	defer cancel()
 	var out bytes.Buffer
 	proof := ambit.Proof(r.program.name)
-	res, err := r.Run(ctx, &Request{Argv: proof.Argv, Layers: proof.Layers, Dir: filepath.Dir(r.program.name),
+	res, err := r.Run(bounded, &Request{Argv: proof.Argv, Layers: proof.Layers, Dir: filepath.Dir(r.program.name),
 		Environ: probeEnviron(), Stdout: &out, Stderr: &out})
+	h := &ambit.Host{Backend: res.Receipt.Backend, Kernel: res.Receipt.Kernel, LandlockABI: res.Receipt.LandlockABI, Coverage: res.Receipt.Coverage}
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil:
-		h.Works, h.Reason = false, err.Error()
+		h.Reason = err.Error()
 	case res.ExitCode != 0:
-		h.Works, h.Reason = false, "a sandboxed command did not do what it should: "+out.String()+res.Receipt.Outcome.ExecError
+		h.Reason = "a sandboxed command did not do what it should: " + out.String()
+		if o := res.Receipt.Outcome; o != nil {
+			h.Reason += o.ExecError
+		}
+	default:
+		h.Works, h.Reason = true, "it enforces every item of the default policy, and a command ran in it"
 	}
 	return h, nil
 }
