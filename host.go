@@ -16,7 +16,7 @@ type Host struct {
 	// Works: a real command ran in a real sandbox, of the kind that a run
 	// under the default policy gets, and was confined.
 	Works bool `json:"works"`
-	// Backend would be chosen; empty if none can be.
+	// Backend would be chosen, or is the one that can't be used.
 	Backend string `json:"backend,omitempty"`
 	// Reason says why this backend, or why none.
 	Reason string `json:"reason"`

@@ -22,6 +22,7 @@ const module = "github.com/ambit-sandbox/ambit"
 // no line fails the test, so a new one is placed on purpose.
 var layers = [][]string{
 	{"cmd", "bench"},
+	{"internal/mcpserver"},
 	{"internal/cli", "internal/server"},
 	{"client", "internal/statuspage"},
 	{"internal/runner"},

@@ -16,14 +16,17 @@ import (
 	"syscall"
 
 	"github.com/ambit-sandbox/ambit"
+	"github.com/ambit-sandbox/ambit/internal/mcpserver"
 	"github.com/ambit-sandbox/ambit/internal/runner"
 	"github.com/ambit-sandbox/ambit/internal/server"
 )
 
-const usage = `ambitd serves the execution of commands within a policy over HTTP.
+const usage = `ambitd serves the execution of commands within a policy, over HTTP and as
+tools of the Model Context Protocol.
 
 Usage:
   ambitd serve --config FILE [--allow-root]   serve until SIGTERM or SIGINT
+  ambitd mcp --config FILE [--allow-root]     serve the agent that started it, over stdin and stdout
   ambitd check --config FILE                  check the configuration and this host
   ambitd version                              print the version
   ambit run --server ADDRESS ...              have a service run a command
@@ -31,6 +34,7 @@ Usage:
 Examples:
   ambitd check --config ~/.config/ambit/ambitd.json
   ambitd serve --config ~/.config/ambit/ambitd.json
+  claude mcp add ambit -- ambitd mcp --config ~/.config/ambit/ambitd.json
   curl --unix-socket $XDG_RUNTIME_DIR/ambit/ambitd.sock http://localhost/health
 `
 
@@ -44,7 +48,7 @@ func run(args []string) int {
 		return 2
 	}
 	switch args[0] {
-	case "serve", "check":
+	case "serve", "check", "mcp":
 		return withConfig(args[0], args[1:])
 	case "run":
 		return runRemote(args[1:])
@@ -91,7 +95,7 @@ func withConfig(verb string, args []string) int {
 	case *file == "":
 		return misuse("--config FILE is missing")
 	}
-	c, err := server.LoadConfig(*file)
+	c, err := server.LoadConfig(*file, useOf(verb))
 	if err != nil {
 		return complain(err)
 	}
@@ -100,6 +104,9 @@ func withConfig(verb string, args []string) int {
 	}
 	if os.Getuid() == 0 && !*allowRoot {
 		return complain(errors.New("cannot serve as root: what a command may write would be root's; start it as an ordinary user, or give --allow-root"))
+	}
+	if verb == "mcp" {
+		return serveMCP(c)
 	}
 	return serve(c)
 }
@@ -148,6 +155,7 @@ func serve(c *server.Config) int {
 		_ = r.Close()
 		return complain(err)
 	}
+	mcpserver.Mount(s, version())
 	if err := s.Serve(ctx); err != nil {
 		return complain(err)
 	}

@@ -40,7 +40,7 @@ func (a *App) runs(args []string) int {
 	if *dir == "" {
 		*dir = journal.DefaultDir(a.getenv("HOME"), a.getenv("XDG_STATE_HOME"))
 	}
-	runs, bad, err := journal.Read(*dir)
+	runs, bad, err := journal.ReadAll(*dir)
 	if err != nil {
 		return a.misuse(exitFailed, err.Error(), "has the service run here? --journal DIR names another folder")
 	}

@@ -52,8 +52,31 @@ type Config struct {
 	JournalMaxBytes int64  `json:"journal_max_bytes"`
 	JournalRequired bool   `json:"journal_required"`
 
+	use    Use
 	file   string
 	tokens []token
+}
+
+// Use is what a configuration is read for.
+type Use int
+
+const (
+	// Service listens for clients.
+	Service Use = iota
+	// Beside serves one client over streams, maybe beside a service with the
+	// same configuration: where that listens does not matter, and the journal
+	// is one of its own.
+	Beside
+)
+
+// keptJournals is how many full files of the journal are kept.
+const keptJournals = 8
+
+func (c *Config) openJournal() (*journal.Journal, error) {
+	if c.use == Beside {
+		return journal.OpenBeside(c.Journal, c.JournalMaxBytes, keptJournals)
+	}
+	return journal.Open(c.Journal, c.JournalMaxBytes, keptJournals)
 }
 
 // SecretSource is where the value of a secret is.
@@ -63,12 +86,12 @@ type SecretSource struct {
 
 // LoadConfig reads and checks a configuration. The error holds every setting
 // that can't be used, with what to do about it.
-func LoadConfig(file string) (*Config, error) {
+func LoadConfig(file string, use Use) (*Config, error) {
 	b, err := os.ReadFile(file)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the configuration: %w", err)
 	}
-	c := &Config{file: file}
+	c := &Config{file: file, use: use}
 	if err := decode(file, b, withComments, c); err != nil {
 		return nil, err
 	}
@@ -134,7 +157,9 @@ func (c *Config) check() error {
 	case !st.IsDir():
 		bad("projects", "it is not a folder", "name the folder that holds the projects")
 	}
-	c.checkListen(bad)
+	if c.use == Service {
+		c.checkListen(bad)
+	}
 	if c.Supervisor != "" && !filepath.IsAbs(c.Supervisor) {
 		bad("supervisor", "the path is relative", "name the ambit binary of this release from / on, or leave it out for the one beside ambitd")
 	}

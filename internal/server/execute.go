@@ -28,12 +28,14 @@ func (s *Server) execute(w http.ResponseWriter, r *http.Request, who string) {
 		return
 	}
 	var live *stream
+	var follows follower
 	if accepts(r, "text/event-stream") {
 		live = &stream{w: w}
+		follows = live
 	}
 	key := r.Header.Get("Idempotency-Key")
 	if key == "" {
-		s.finish(w, live, s.run(r.Context(), who, q, live))
+		s.finish(w, live, s.run(r.Context(), who, q, follows))
 		return
 	}
 	if len(key) > maxKey {
@@ -53,7 +55,7 @@ func (s *Server) execute(w http.ResponseWriter, r *http.Request, who string) {
 	case first:
 		var a *answer
 		defer func() { s.memory.end(key, e, a) }()
-		a = s.run(r.Context(), who, q, live)
+		a = s.run(r.Context(), who, q, follows)
 		s.finish(w, live, a)
 	default:
 		select {

@@ -60,8 +60,14 @@ type execution struct {
 	ctx            context.Context
 }
 
-// run runs a request and makes the answer.
-func (s *Server) run(ctx context.Context, who string, q *request, live *stream) *answer {
+// follower sees a run on its way. What follow returns is called when the run is
+// over.
+type follower interface {
+	follow(x *execution, cancel func()) (join func())
+}
+
+// run runs a request and makes the answer. Nobody need follow.
+func (s *Server) run(ctx context.Context, who string, q *request, live follower) *answer {
 	if !s.begin() {
 		return s.refuse(newProblem(http.StatusServiceUnavailable, codeShutdown, errShutdown.Error()))
 	}
@@ -94,7 +100,7 @@ func (s *Server) run(ctx context.Context, who string, q *request, live *stream) 
 }
 
 // engine runs the job, its output redacted and bounded.
-func (x *execution) engine(live *stream, cancel func()) (*runner.Result, error) {
+func (x *execution) engine(live follower, cancel func()) (*runner.Result, error) {
 	out, errs := x.redact.Writer(x.stdout), x.redact.Writer(x.stderr)
 	x.job.Stdout, x.job.Stderr = out, errs
 	var join func()

@@ -31,14 +31,13 @@ type Server struct {
 	running  context.Context
 	stop     context.CancelCauseFunc
 	runs     sync.WaitGroup
-}
 
-// keptJournals is how many full files of the journal are kept.
-const keptJournals = 8
+	mounted []mount
+}
 
 // New opens the journal and looks whether commands can be run here.
 func New(ctx context.Context, c *Config, e Engine, log *slog.Logger) (*Server, error) {
-	j, err := journal.Open(c.Journal, c.JournalMaxBytes, keptJournals)
+	j, err := c.openJournal()
 	if err != nil {
 		return nil, err
 	}
@@ -85,12 +84,10 @@ func (s *Server) Serve(ctx context.Context) error {
 			_ = h.Close()
 		}
 	}
-	s.halt()
-	s.runs.Wait()
 	if errors.Is(err, http.ErrServerClosed) {
 		err = nil
 	}
-	return errors.Join(err, s.engine.Close(), s.journal.Close())
+	return errors.Join(err, s.Close())
 }
 
 // handler is the table of what is answered. Liveness and readiness are not
@@ -123,6 +120,9 @@ func (s *Server) handler() http.Handler {
 	known(statusPattern, s.showStatus)
 	known(runPattern, s.showRun)
 	known("/api/execute", s.wrongMethod)
+	for _, m := range s.mounted {
+		known(m.path, s.bounded(m.answer))
+	}
 	known("/", func(w http.ResponseWriter, _ *http.Request, _ string) {
 		newProblem(http.StatusNotFound, codeNotFound, "there is nothing at this path").answer().send(w)
 	})
