@@ -21,9 +21,9 @@ import (
 	"github.com/ambit-sandbox/ambit/internal/journal"
 )
 
-// tree is a command's tree: a process in a session of its own, whose parent is
+// grown is a command's tree: a process in a session of its own, whose parent is
 // gone, and one more. Both hold a pipe that the test reads to its end.
-const tree = "exec 3>pipe; (setsid sleep 1000 &) ; touch begun; sleep 1000"
+const grown = "exec 3>pipe; (setsid sleep 1000 &) ; touch begun; sleep 1000"
 
 // grow has start begin the tree, and returns what waits until it is gone.
 func (s *service) grow(start func()) (gone func(what string)) {
@@ -67,7 +67,7 @@ func TestMCPCancel(t *testing.T) {
 		over := make(chan error, 1)
 		gone := s.grow(func() {
 			go func() {
-				_, err := a.try(ctx, tree, nil)
+				_, err := a.try(ctx, grown, nil)
 				over <- err
 			}()
 		})
@@ -92,7 +92,7 @@ func TestMCPLeave(t *testing.T) {
 	s := newService(t, nil)
 	for _, way := range []string{overHTTP, withSessions} {
 		a := s.agent(way)
-		gone := s.grow(func() { go func() { _, _ = a.try(t.Context(), tree, nil) }() })
+		gone := s.grow(func() { go func() { _, _ = a.try(t.Context(), grown, nil) }() })
 		a.drop()
 		gone(way)
 	}
@@ -122,7 +122,7 @@ func TestMCPDropped(t *testing.T) {
 		over := make(chan error, 1)
 		gone := s.grow(func() {
 			go func() {
-				_, err := s.try(ctx, "POST", "/mcp", toolCall(7, tree), session...)
+				_, err := s.try(ctx, "POST", "/mcp", toolCall(7, grown), session...)
 				over <- err
 			}()
 		})
@@ -170,7 +170,7 @@ func TestMCPShutdown(t *testing.T) {
 	got := make(chan *ran, 1)
 	gone := s.grow(func() {
 		go func() {
-			r, err := a.try(t.Context(), "echo before; "+tree, nil)
+			r, err := a.try(t.Context(), "echo before; "+grown, nil)
 			if err != nil {
 				t.Errorf("no answer: %v", err)
 			}
@@ -221,7 +221,7 @@ func TestMCPStdio(t *testing.T) {
 				t.Fatalf("%s: the answer to %q came, not to %s\n%s", how, id, want, log)
 			}
 		}
-		gone := s.grow(func() { send(toolCall(3, tree)) })
+		gone := s.grow(func() { send(toolCall(3, grown)) })
 		if how == "SIGTERM" {
 			_ = c.Process.Signal(syscall.SIGTERM)
 		} else {
@@ -274,7 +274,7 @@ func TestMCPBeside(t *testing.T) {
 	if r := a.call("echo by an agent", nil); r.ExitCode != 0 {
 		t.Errorf("%s", r.raw)
 	}
-	gone := s.grow(func() { go func() { _, _ = b.try(t.Context(), tree, nil) }() })
+	gone := s.grow(func() { go func() { _, _ = b.try(t.Context(), grown, nil) }() })
 	if err := b.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}

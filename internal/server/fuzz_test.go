@@ -189,7 +189,7 @@ func FuzzConfig(f *testing.F) {
 		if err := os.WriteFile(file, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		c, err := LoadConfig(file)
+		c, err := LoadConfig(file, Service)
 		if err != nil {
 			if !strings.Contains(err.Error(), file) {
 				t.Fatalf("%q: no place is named: %v", text, err)
