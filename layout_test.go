@@ -30,7 +30,7 @@ var layers = [][]string{
 	{""}, // package ambit
 	{"internal/backend/all"},
 	{"internal/backend/landlock", "internal/backend/backendtest"},
-	{"internal/backend", "internal/launch"},
+	{"internal/backend", "internal/launch", "internal/secctx"},
 	{"internal/broker"},
 	{"internal/cgroup", "internal/child", "internal/seccomp", "internal/stock"},
 	{"internal/plan/hostpath"},
@@ -38,7 +38,7 @@ var layers = [][]string{
 	{"internal/probe"},
 	{"denial", "internal/journal", "internal/redact"},
 	{"policy"},
-	{"internal/sys"},
+	{"internal/sha256", "internal/sys"},
 }
 
 // TestImportsPointDownwards keeps the direction of imports, and x/sys/unix in

@@ -8,6 +8,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/ambit-sandbox/ambit/internal/sha256"
 )
 
 // Digest names a resolved policy: "sha256:" and 64 hexadecimal digits. Equal
@@ -47,7 +49,7 @@ func Digest(r *Resolved) string {
 	})
 	c.limits(r.Limits)
 	c.list(len(r.Accept), func(i int) { c.str(r.Accept[i]) })
-	sum := sha256(c.b)
+	sum := sha256.Sum(c.b)
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 

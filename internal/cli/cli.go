@@ -34,6 +34,8 @@ func commands() []command {
 		{"policy show", "[flags]", "show what a policy comes to on this host", (*App).policyShow},
 		{"policy check", "[FILE...]", "check policy files", (*App).policyCheck},
 		{"runs", "[flags] [ID]", "list what the service ran, or show one run", (*App).runs},
+		{"context", "[flags] [-- COMMAND...]", "describe a security context: who, what it may do and sees", (*App).context},
+		{"diff", "[flags] A B", "compare two security contexts", (*App).diff},
 		{"doctor", "[--json]", "say what this host can enforce, and prove it by a run", (*App).doctor},
 		{"version", "[--json]", "print the version", (*App).version},
 	}

@@ -16,6 +16,7 @@ const childArg = "__probe"
 var children = map[string]func(t teller, args []string){
 	"calls":    callsChild,
 	"landlock": landlockChild,
+	"layers":   layersChild,
 	"listener": listenerChild,
 	"memory":   memoryChild,
 	"mount":    mountChild,

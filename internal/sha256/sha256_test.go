@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package policy
+package sha256
 
 import (
 	standard "crypto/sha256"
@@ -14,11 +14,11 @@ func TestSHA256(t *testing.T) {
 		data[i] = byte(i * 7)
 	}
 	for n := range 300 {
-		if got, want := sha256(data[:n]), standard.Sum256(data[:n]); got != want {
+		if got, want := Sum(data[:n]), standard.Sum256(data[:n]); got != want {
 			t.Fatalf("sha256 of %d bytes: got %x, want %x", n, got, want)
 		}
 	}
-	if got, want := sha256(data), standard.Sum256(data); got != want {
+	if got, want := Sum(data), standard.Sum256(data); got != want {
 		t.Errorf("sha256 of %d bytes: got %x, want %x", len(data), got, want)
 	}
 }

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package secctx
+
+import (
+	"strings"
+	"syscall"
+
+	"github.com/ambit-sandbox/ambit/internal/sys"
+)
+
+// namespaceNames are the links below /proc/PID/ns (namespaces(7)).
+var namespaceNames = [...]string{"cgroup", "ipc", "mnt", "net", "pid", "time", "user", "uts"}
+
+func (g *gatherer) namespaces() {
+	g.c.Namespaces = map[string]Namespace{}
+	for _, name := range namespaceNames {
+		fd, errno := sys.OpenAt(g.p.dir, "ns/"+name, syscall.O_RDONLY, 0)
+		if errno != 0 {
+			needs := needsTrace
+			if errno == syscall.ENOENT {
+				needs = ""
+			}
+			g.unknown("namespaces."+name, errno, needs)
+			continue
+		}
+		g.c.Namespaces[name] = g.namespace(name, fd)
+		_ = syscall.Close(fd)
+	}
+	g.userNamespace()
+}
+
+func (g *gatherer) namespace(name string, fd int) Namespace {
+	n := Namespace{Inode: inodeOf(fd)}
+	owner, errno := sys.NamespaceOwner(fd)
+	if name == "user" {
+		if uid, errno := sys.OwnerUID(fd); errno == 0 {
+			n.OwnerUID = &uid
+		} else {
+			g.unknown("namespaces.user.owner_uid", errno, "")
+		}
+	}
+	if errno != 0 {
+		g.c.Unknown["namespaces."+name+".owner"] = Reason{
+			Errno: sys.ErrnoName(errno), Why: "the user namespace that owns it is outside of the reader's own, or there is none above",
+			Needs: "to be gathered from outside of this user namespace",
+		}
+		return n
+	}
+	inode := inodeOf(owner)
+	n.Owner = &inode
+	_ = syscall.Close(owner)
+	return n
+}
+
+func inodeOf(fd int) uint64 {
+	o, _ := sys.Describe(fd) // of an open descriptor: it can't fail
+	return o.Inode
+}
+
+func (g *gatherer) userNamespace() {
+	u := &g.c.UserNamespace
+	for _, m := range [...]struct {
+		name string
+		into **List[Mapping]
+	}{{"uid_map", &u.UIDMap}, {"gid_map", &u.GIDMap}} {
+		content, errno := g.p.read(m.name)
+		if errno != 0 {
+			g.unknown("user_namespace."+m.name, errno, needsTrace)
+			continue
+		}
+		maps, err := parseMap(content)
+		if err != nil {
+			g.broken("user_namespace."+m.name, err)
+			continue
+		}
+		*m.into = listOf(maps, mostMappings)
+	}
+	setgroups, errno := g.p.read("setgroups")
+	if errno != 0 {
+		g.unknown("user_namespace.setgroups", errno, needsTrace)
+		return
+	}
+	u.Setgroups = text(strings.TrimSpace(setgroups))
+}
