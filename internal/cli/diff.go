@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -127,6 +128,7 @@ func (a *App) showGaps(gaps []secctx.Gap) {
 	if len(gaps) > 0 {
 		fmt.Fprintln(a.Stdout, "\nnot compared, since one of the two does not know it:")
 	}
+	slices.SortStableFunc(gaps, func(x, y secctx.Gap) int { return strings.Count(x.Field, ".") - strings.Count(y.Field, ".") })
 	for _, g := range gaps[:min(len(gaps), mostGaps)] {
 		r, side := g.B, "B"
 		if g.A != nil {

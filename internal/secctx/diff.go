@@ -148,8 +148,8 @@ func (d *differ) groups(a, b map[uint32]ID) {
 	}
 	for _, id := range sortedKeys(a) {
 		g := a[id]
-		if _, ok := b[id]; ok {
-			continue
+		if _, ok := b[id]; ok || isPrimary(d.a.Identity, id) {
+			continue // the loss of the primary group is told already
 		}
 		if other, ok := named[g.Name]; ok && g.Name != "" {
 			d.add(CauseGroupNumber, g.Name, g.String(), other.String(), "both are in a group of this name, but under another number, and files carry the number")
@@ -159,11 +159,13 @@ func (d *differ) groups(a, b map[uint32]ID) {
 		d.add(CauseGroupLost, g.String(), "member", "", "what belongs to this group by its mode or ACL is open to its members alone; a launcher that sets ids without the groups loses them")
 	}
 	for _, id := range sortedKeys(b) {
-		if _, ok := a[id]; !ok {
+		if _, ok := a[id]; !ok && !isPrimary(d.b.Identity, id) {
 			d.add(CauseGroupGained, b[id].String(), "", "member", "an entry for a group that gives less comes before the one for everybody else")
 		}
 	}
 }
+
+func isPrimary(i Identity, id uint32) bool { return i.Group != nil && i.Group.FS.ID == id }
 
 func sortedKeys[K interface{ ~int | ~uint32 | ~string }, V any](m map[K]V) []K {
 	keys := make([]K, 0, len(m))
@@ -177,12 +179,19 @@ func sortedKeys[K interface{ ~int | ~uint32 | ~string }, V any](m map[K]V) []K {
 func (d *differ) capabilities() {
 	a, b := d.a.Capabilities, d.b.Capabilities
 	lost, gained := sides(a.Effective, b.Effective)
-	where := "a capability counts only for what the process's own user namespace, or one below it, owns"
+	if len(lost) > fewCapabilities {
+		d.add(CauseCapability, fmt.Sprintf("%d of %d", len(lost), len(a.Effective)), strings.Join(lost, " "), list(b.Effective), allLost+"; "+whereCounts)
+		lost = nil
+	}
 	for _, c := range lost {
-		d.add(CauseCapability, c, "effective", d.stillHas(c), meaningOf(c)+"; "+where)
+		d.add(CauseCapability, c, "effective", d.stillHas(c), meaningOf(c)+"; "+whereCounts)
+	}
+	if len(gained) > fewCapabilities {
+		d.add(CauseCapabilityExtra, strconv.Itoa(len(gained)), list(a.Effective), strings.Join(gained, " "), "what the other one is refused for their lack is open here; "+whereCounts)
+		gained = nil
 	}
 	for _, c := range gained {
-		d.add(CauseCapabilityExtra, c, "", "effective", meaningOf(c)+"; "+where)
+		d.add(CauseCapabilityExtra, c, "", "effective", meaningOf(c)+"; "+whereCounts)
 	}
 	for _, s := range [...]struct {
 		name string
@@ -201,6 +210,14 @@ func (d *differ) capabilities() {
 		d.add(CauseSecurebits, "", list(a.Securebits), list(b.Securebits), "they decide whether user 0 gets capabilities by exec, and whether changing users drops them")
 	}
 }
+
+// fewCapabilities is up to how many are told one by one.
+const fewCapabilities = 5
+
+const (
+	whereCounts = "a capability counts only for what the process's own user namespace, or one below it, owns"
+	allLost     = "modes and ACLs count, for user 0 too; only one's own files can be changed and one's own processes signalled or traced; no mounts, no low ports, no raw sockets"
+)
 
 // stillHas says where b keeps a capability that is not effective any more.
 func (d *differ) stillHas(c string) string {

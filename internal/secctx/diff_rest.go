@@ -31,6 +31,7 @@ func (d *differ) namespaces() {
 // although it is in a user namespace of its own.
 func (d *differ) foreign() {
 	user := d.b.Namespaces["user"].Inode
+	var kinds []string
 	for _, kind := range [...]string{"net", "mnt", "pid", "ipc", "uts"} {
 		n, ok := d.b.Namespaces[kind]
 		if !ok || len(d.b.Capabilities.Effective) == 0 {
@@ -39,8 +40,11 @@ func (d *differ) foreign() {
 		// EPERM says to the process itself: the owner is further out.
 		outside := d.b.Taken.Of == "self" && d.b.Unknown["namespaces."+kind+".owner"].Errno == "EPERM"
 		if outside || n.Owner != nil && *n.Owner != user {
-			d.add(CauseUserNamespace, kind, "", "owned from outside", "the "+kind+" namespace belongs to another user namespace, so that the capabilities shown don't count for it")
+			kinds = append(kinds, kind)
 		}
+	}
+	if kinds != nil {
+		d.add(CauseUserNamespace, strings.Join(kinds, ","), "", "owned from outside", "these namespaces belong to another user namespace, so that the capabilities shown don't count for them")
 	}
 }
 
@@ -172,10 +176,18 @@ func (d *differ) sockets() {
 			continue
 		}
 		b := d.b.Sockets[i]
+		if !a.leads() && !b.leads() {
+			continue // no program finds one in either
+		}
 		if a.State != b.State || a.Path != b.Path && (a.State == "present" || b.State == "present") || a.State == "present" && a.Listening != nil && b.Listening != nil && *a.Listening != *b.Listening {
 			d.add(CauseSocket, a.Name, socketText(a), socketText(b), "programs find it by "+a.Variable+"; connecting needs the name to lead to it and write permission on it")
 		}
 	}
+}
+
+// leads says that the variable, or the usual place, leads to something.
+func (s Socket) leads() bool {
+	return s.State == "present" || s.State == "elsewhere" || s.State == "not a socket"
 }
 
 func socketText(s Socket) string {
