@@ -139,6 +139,9 @@ type Confinement struct {
 // Namespace is one namespace of a process.
 type Namespace struct {
 	Inode uint64 `json:"inode"`
+	// ID is never used again, as inode numbers are; 0 is none (before Linux
+	// 6.18).
+	ID uint64 `json:"id,omitempty"`
 	// Owner is the user namespace that owns it, whose capabilities count
 	// for it; of a user namespace it is the parent.
 	Owner *uint64 `json:"owner,omitempty"`

@@ -58,7 +58,7 @@ func (d *differ) way(a, b *Path) {
 		if y == nil || x.Object == nil || y.Object == nil {
 			continue
 		}
-		if !moved && (x.Object.Inode != y.Object.Inode || x.Object.Device != y.Object.Device) {
+		if !moved && (x.Object.Inode != y.Object.Inode || x.Object.Device != y.Object.Device || x.leads() != y.leads()) {
 			moved = true
 			d.add(CausePathObject, x.Name, identityOf(x), identityOf(y), "the same name leads to another object: a mount or another root is in between")
 		}
@@ -69,6 +69,14 @@ func (d *differ) way(a, b *Path) {
 		d.component(x, y)
 		d.access(x, y, i == len(a.Components)-1)
 	}
+}
+
+// leads is where a link leads; those of /proc lead each process to itself.
+func (c *Component) leads() string {
+	if c.Mount != nil && c.Mount.Type == "proc" {
+		return ""
+	}
+	return c.Link
 }
 
 func identityOf(c *Component) string {

@@ -13,10 +13,10 @@ func (d *differ) namespaces() {
 	for _, kind := range sortedKeys(d.a.Namespaces) {
 		a := d.a.Namespaces[kind]
 		b, ok := d.b.Namespaces[kind]
-		if !ok || a.Inode == b.Inode {
+		if !ok || a.same(b) {
 			continue
 		}
-		x, y := strconv.FormatUint(a.Inode, 10), strconv.FormatUint(b.Inode, 10)
+		x, y := a.String(), b.String()
 		if kind != "user" {
 			d.add(CauseNamespace, kind, x, y, namespaceMeaning(kind))
 			continue
@@ -25,6 +25,23 @@ func (d *differ) namespaces() {
 		d.foreign()
 	}
 	d.maps()
+}
+
+// same compares by what is never used again, if both have it.
+func (n Namespace) same(m Namespace) bool {
+	if n.ID != 0 && m.ID != 0 {
+		return n.ID == m.ID
+	}
+	return n.Inode == m.Inode
+}
+
+// String shows the numbers of a namespace.
+func (n Namespace) String() string {
+	s := strconv.FormatUint(n.Inode, 10)
+	if n.ID != 0 {
+		s += " (" + strconv.FormatUint(n.ID, 10) + ")"
+	}
+	return s
 }
 
 // foreign names the namespaces for which b's capabilities don't count,

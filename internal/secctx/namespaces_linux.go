@@ -32,6 +32,9 @@ func (g *gatherer) namespaces() {
 
 func (g *gatherer) namespace(name string, fd int) Namespace {
 	n := Namespace{Inode: inodeOf(fd)}
+	if id, errno := sys.NamespaceID(fd); errno == 0 {
+		n.ID = id
+	}
 	owner, errno := sys.NamespaceOwner(fd)
 	if name == "user" {
 		if uid, errno := sys.OwnerUID(fd); errno == 0 {
