@@ -17,7 +17,7 @@ import (
 type fields map[string]map[string]string
 
 var (
-	section = regexp.MustCompile("(?m)^### (\\w+)$")
+	section = regexp.MustCompile(`(?m)^### (\w+)$`)
 	row     = regexp.MustCompile("(?m)^\\| `(\\w+)` \\| ([^|]*) \\|")
 	linked  = regexp.MustCompile(`\[(\w+)\]\(#\w+\)`)
 	code    = regexp.MustCompile("`([^`]+)`")

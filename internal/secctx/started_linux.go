@@ -34,7 +34,7 @@ func GatherStarted(argv, paths []string) (*Context, error) {
 		Sys:   &syscall.SysProcAttr{Ptrace: true, Pdeathsig: syscall.SIGKILL},
 	})
 	if err != nil {
-		return nil, fmt.Errorf("cannot start %s: %w", text(argv[0]), err)
+		return nil, fmt.Errorf("cannot start %s and stop it before it runs; where tracing is refused, look through it (--through): %w", text(argv[0]), err)
 	}
 	defer func() {
 		_ = p.Kill()
@@ -46,8 +46,16 @@ func GatherStarted(argv, paths []string) (*Context, error) {
 			break
 		}
 	}
-	if err != nil || !ws.Stopped() {
-		return nil, fmt.Errorf("cannot stop %s before it runs: status %#x, %w", text(argv[0]), int(ws), err)
+	if err == nil && !ws.Stopped() {
+		err = fmt.Errorf("it ended with status %#x", int(ws))
+	}
+	if err == nil {
+		// Were this process killed now, the kernel would let a traced one go.
+		// The signal of a parent's death does not do: a setuid program drops it.
+		err = syscall.PtraceSetOptions(p.Pid, ptraceExitKill)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot stop %s before it runs: %w", text(argv[0]), err)
 	}
 	c, err := gather(p.Pid, ofStarted, paths)
 	if err != nil {
@@ -58,6 +66,9 @@ func GatherStarted(argv, paths []string) (*Context, error) {
 	noteGain(c, file)
 	return c, nil
 }
+
+// ptraceExitKill is PTRACE_O_EXITKILL (ptrace(2)).
+const ptraceExitKill = 0x100000
 
 // find looks a program up in PATH, as execvp(3) does, but takes no entry that
 // is relative.
