@@ -25,6 +25,7 @@ var ambit = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
+	built = dir
 	cmd := exec.Command("go", "build", "-o", dir, "github.com/ambit-sandbox/ambit/cmd/ambit")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	out, err := cmd.CombinedOutput()
@@ -36,11 +37,14 @@ var ambit = sync.OnceValues(func() (string, error) {
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if file, err := ambit(); err == nil {
-		_ = os.RemoveAll(filepath.Dir(file))
+	if built != "" {
+		_ = os.RemoveAll(built)
 	}
 	os.Exit(code)
 }
+
+// built is the folder of the program, once a test has asked for it.
+var built string
 
 func program(t *testing.T) string {
 	t.Helper()

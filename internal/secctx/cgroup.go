@@ -4,6 +4,7 @@ package secctx
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -73,18 +74,14 @@ func below(m Mount, name string) (string, bool) {
 // hierarchy finds the mount through which a controller is seen.
 func hierarchy(mounts []Mount, controller string) (Mount, bool) {
 	for _, m := range mounts {
-		if controller == "" && m.Type == "cgroup2" || controller != "" && m.Type == "cgroup" && contains(m.Super, controller) {
+		if controller == "" && m.Type == "cgroup2" || controller != "" && m.Type == "cgroup" && slices.Contains(m.Super, controller) {
 			return m, true
 		}
 	}
 	return Mount{}, false
 }
 
-func contains(list []string, s string) bool {
-	for _, e := range list {
-		if e == s {
-			return true
-		}
-	}
-	return false
+// oneLine puts the lines of a file behind one another.
+func oneLine(content string) string {
+	return strings.Join(strings.Split(strings.TrimSpace(content), "\n"), ", ")
 }

@@ -60,7 +60,7 @@ func (g *gatherer) levels(mounts []Mount, controller, name string) {
 		values := map[string]string{}
 		for _, file := range cgroupFiles[controller] {
 			if v, err := sys.ReadSmallFile(folder + "/" + file); err == nil {
-				values[file] = text(strings.TrimSpace(v))
+				values[file] = text(oneLine(v))
 			}
 		}
 		if len(values) > 0 {

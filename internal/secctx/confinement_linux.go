@@ -110,6 +110,9 @@ func (g *gatherer) labels() {
 			continue // the shared file is that of the other one
 		}
 		label, errno := g.p.read(l[1])
+		if errno == syscall.ENOENT && err == nil {
+			label, errno = g.p.read("attr/current") // before Linux 5.1 and 5.8
+		}
 		switch {
 		case errno == 0:
 			g.c.Confinement.Labels[l[0]] = text(strings.TrimRight(label, "\x00\n"))

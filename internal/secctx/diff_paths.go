@@ -181,11 +181,11 @@ func mountText(m *MountAt) string {
 func refusing(options, super []string) string {
 	var out []string
 	for _, o := range telling {
-		if contains(options, o) {
+		if slices.Contains(options, o) {
 			out = append(out, o)
 		}
 	}
-	if contains(super, "ro") {
+	if slices.Contains(super, "ro") {
 		out = append(out, "file system ro")
 	}
 	if len(out) == 0 {
@@ -208,7 +208,7 @@ func optionMeaning(optionsA, superA, optionsB, superB []string) string {
 		{"nodev", "device nodes can't be opened: EACCES"}, {"noexec", "programs can't be executed: EACCES, and EPERM for mapping them"},
 		{"nosymfollow", "symbolic links are not followed: ELOOP"},
 	} {
-		a, b := contains(optionsA, o[0]) || o[0] == "ro" && contains(superA, "ro"), contains(optionsB, o[0]) || o[0] == "ro" && contains(superB, "ro")
+		a, b := slices.Contains(optionsA, o[0]) || o[0] == "ro" && slices.Contains(superA, "ro"), slices.Contains(optionsB, o[0]) || o[0] == "ro" && slices.Contains(superB, "ro")
 		if a != b {
 			out = append(out, "with "+o[0]+", "+o[1])
 		}

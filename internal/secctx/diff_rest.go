@@ -127,7 +127,7 @@ func (d *differ) cgroups() {
 			d.add(CauseCgroup, f[0], a, b, f[1])
 		}
 	}
-	for _, f := range [...]string{"pids.events", "memory.events", "memory.failcnt"} {
+	for _, f := range [...]string{"pids.events", "memory.events", "memory.failcnt", "memory.oom_control"} {
 		a, b := refusals(d.a.Cgroup.Levels, f), refusals(d.b.Cgroup.Levels, f)
 		if b != "" && a != b {
 			d.add(CauseCgroupRefused, f, a, b, "the group has refused this often, or had to kill")
@@ -175,10 +175,11 @@ func refusals(levels []CgroupLevel, file string) string {
 		if n, err := strconv.Atoi(v); err == nil && n > 0 {
 			return v
 		}
-		for line := range strings.Lines(v) {
-			f := strings.Fields(line)
-			if len(f) == 2 && f[1] != "0" && (f[0] == "max" || strings.HasPrefix(f[0], "oom")) {
-				out = append(out, f[0]+" "+f[1])
+		for counter := range strings.SplitSeq(v, ", ") {
+			name, n, _ := strings.Cut(counter, " ")
+			// Reaching memory.max alone makes the kernel look for memory.
+			if n != "0" && (name == "max" && file == "pids.events" || name == "oom" || name == "oom_kill" || name == "oom_group_kill") {
+				out = append(out, counter)
 			}
 		}
 		break
@@ -271,7 +272,7 @@ func (d *differ) descriptors() {
 		y, ok := b[x.FD]
 		number := strconv.Itoa(x.FD)
 		switch {
-		case x.FD == d.a.Taken.Record || x.FD == d.b.Taken.Record || contains(x.Flags, "cloexec"):
+		case x.FD == d.a.Taken.Record || x.FD == d.b.Taken.Record || slices.Contains(x.Flags, "cloexec"):
 		case !ok && len(d.b.Descriptors.Items) == d.b.Descriptors.Total:
 			d.add(CauseDescriptor, number, x.text(), "", "a program that was told this number finds nothing there: EBADF")
 		case !ok:

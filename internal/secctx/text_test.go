@@ -4,6 +4,7 @@ package secctx
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -37,7 +38,7 @@ func TestSecretArguments(t *testing.T) {
 		t.Errorf("a secret is in %s", b)
 	}
 	for _, kept := range []string{"curl", "https://host/a:b@c", "--verbose", "PATH=/bin", "make", "https://me:[hidden]@host/x?y", "--password=[hidden]"} {
-		if !contains(got.Items, kept) {
+		if !slices.Contains(got.Items, kept) {
 			t.Errorf("%q is not in %q", kept, got.Items)
 		}
 	}
