@@ -60,6 +60,12 @@ func TestNofileIsTheCallers(t *testing.T) {
 	if got := contextOf(t, nil).Limits["nofile"]; got == want {
 		t.Errorf("without the limit: %v", got)
 	}
+	if c := contextOf(t, []string{"prlimit", "--nofile=24:24"}); c.Limits["nofile"].Hard != "24" {
+		t.Errorf("the tightest limit: %v", c.Limits["nofile"])
+	}
+	if _, errs, code := run(t, ".", "prlimit", "--nofile=20:20", program(t), "context"); code != 1 || !strings.Contains(errs, "limit of 20 open files") {
+		t.Errorf("a limit that is too tight: ended with %d: %.300s", code, errs)
+	}
 }
 
 // TestContextInSandbox: the product's own sandbox shows, with its layers

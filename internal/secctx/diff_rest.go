@@ -45,24 +45,26 @@ func (n Namespace) String() string {
 }
 
 // foreign names the namespaces for which b's capabilities don't count,
-// although it is in a user namespace of its own.
+// although those of a do, or a is not in them.
 func (d *differ) foreign() {
-	user := d.b.Namespaces["user"].Inode
 	var kinds []string
 	for _, kind := range [...]string{"net", "mnt", "pid", "ipc", "uts"} {
-		n, ok := d.b.Namespaces[kind]
-		if !ok || len(d.b.Capabilities.Effective) == 0 {
-			continue
-		}
-		// EPERM says to the process itself: the owner is further out.
-		outside := d.b.Taken.Of == "self" && d.b.Unknown["namespaces."+kind+".owner"].Errno == "EPERM"
-		if outside || n.Owner != nil && *n.Owner != user {
+		if len(d.b.Capabilities.Effective) > 0 && d.b.outside(kind) && !d.a.outside(kind) {
 			kinds = append(kinds, kind)
 		}
 	}
 	if kinds != nil {
 		d.add(CauseUserNamespace, strings.Join(kinds, ","), "", "owned from outside", "these namespaces belong to another user namespace, so that the capabilities shown don't count for them")
 	}
+}
+
+// outside says that a namespace is owned by another user namespace than the
+// process's own.
+func (c *Context) outside(kind string) bool {
+	n, ok := c.Namespaces[kind]
+	// EPERM says to the process itself: the owner is further out.
+	hidden := c.Taken.Of == "self" && c.Unknown["namespaces."+kind+".owner"].Errno == "EPERM"
+	return ok && (hidden || n.Owner != nil && *n.Owner != c.Namespaces["user"].Inode)
 }
 
 func (d *differ) maps() {

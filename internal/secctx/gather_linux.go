@@ -3,10 +3,12 @@
 package secctx
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"syscall"
 
+	"github.com/ambit-sandbox/ambit/internal/child/softlimit"
 	"github.com/ambit-sandbox/ambit/internal/sys"
 )
 
@@ -18,11 +20,18 @@ import (
 // in the context's Unknown. The main function must have called
 // probe.Dispatch: Landlock layers are counted by a child of this program.
 func Gather(pid int, paths []string) (*Context, error) {
+	if _, hard, ok := softlimit.Nofile(); ok && hard < fewestFiles {
+		return nil, fmt.Errorf("cannot gather a context with a limit of %d open files, it takes %d: look at the process from outside by --pid", hard, fewestFiles)
+	}
 	if pid == 0 || pid == os.Getpid() {
 		return gather(0, ofSelf, paths)
 	}
 	return gather(pid, ofPID, paths)
 }
+
+// fewestFiles is what gathering and Go's runtime open at the same time, and
+// some more: the runtime ends the process where it lacks one.
+const fewestFiles = 24
 
 // attempts bounds how often a process is looked at that changes meanwhile.
 const attempts = 3
