@@ -164,10 +164,11 @@ func (g *gatherer) shares(kind string) bool {
 	if !ok {
 		return false
 	}
-	fd, errno := sys.OpenAt(sys.AtCWD, "/proc/self/ns/"+kind, 0, 0)
+	self, errno := sys.OpenAt(sys.AtCWD, "/proc/self", oPath, 0)
 	if errno != 0 {
 		return false
 	}
-	defer closeFD(fd)
-	return inodeOf(fd) == n.Inode
+	defer closeFD(self)
+	inode, errno := namespaceInode(self, kind)
+	return errno == 0 && inode == n.Inode
 }

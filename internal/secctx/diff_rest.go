@@ -62,7 +62,8 @@ func (d *differ) foreign() {
 // process's own.
 func (c *Context) outside(kind string) bool {
 	n, ok := c.Namespaces[kind]
-	// EPERM says to the process itself: the owner is further out.
+	// EPERM says to the process itself: the owner is further out. A module
+	// that refuses to open the namespace answers EACCES.
 	hidden := c.Taken.Of == "self" && c.Unknown["namespaces."+kind+".owner"].Errno == "EPERM"
 	return ok && (hidden || n.Owner != nil && *n.Owner != c.Namespaces["user"].Inode)
 }

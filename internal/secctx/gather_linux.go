@@ -136,6 +136,9 @@ func (g *gatherer) unknown(field string, errno syscall.Errno, needs string) {
 	switch errno {
 	case syscall.EACCES, syscall.EPERM:
 		r.Why = "the kernel does not let the reader look at this"
+		if g.own() && needs == needsTrace {
+			r.Needs = "a rule for it in what confines the process: a security module, a sandbox, or options of /proc"
+		}
 	case syscall.ENOENT, syscall.ESRCH:
 		r.Why, r.Needs = "it is not there, or the process has ended", ""
 	case syscall.EINVAL, syscall.ENOSYS, syscall.EOPNOTSUPP:

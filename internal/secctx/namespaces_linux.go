@@ -3,6 +3,7 @@
 package secctx
 
 import (
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -15,23 +16,40 @@ var namespaceNames = [...]string{"cgroup", "ipc", "mnt", "net", "pid", "time", "
 func (g *gatherer) namespaces() {
 	g.c.Namespaces = map[string]Namespace{}
 	for _, name := range namespaceNames {
-		fd, errno := sys.OpenAt(g.p.dir, "ns/"+name, syscall.O_RDONLY, 0)
+		inode, errno := namespaceInode(g.p.dir, name)
 		if errno != 0 {
-			needs := needsTrace
-			if errno == syscall.ENOENT {
-				needs = ""
-			}
-			g.unknown("namespaces."+name, errno, needs)
+			g.unknown("namespaces."+name, errno, needsTrace)
 			continue
 		}
-		g.c.Namespaces[name] = g.namespace(name, fd)
+		fd, errno := sys.OpenAt(g.p.dir, "ns/"+name, syscall.O_RDONLY, 0)
+		if errno != 0 {
+			// AppArmor may refuse this where the link can be read.
+			g.unknown("namespaces."+name+".owner", errno, needsTrace)
+			g.c.Namespaces[name] = Namespace{Inode: inode}
+			continue
+		}
+		g.c.Namespaces[name] = g.namespace(name, inode, fd)
 		_ = syscall.Close(fd)
 	}
 	g.userNamespace()
 }
 
-func (g *gatherer) namespace(name string, fd int) Namespace {
-	n := Namespace{Inode: inodeOf(fd)}
+// namespaceInode reads the number in a link such as "net:[4026531833]".
+func namespaceInode(proc int, name string) (uint64, syscall.Errno) {
+	target, errno := sys.ReadLinkAt(proc, "ns/"+name)
+	if errno != 0 {
+		return 0, errno
+	}
+	number := strings.TrimSuffix(strings.TrimPrefix(target, name+":["), "]")
+	inode, err := strconv.ParseUint(number, 10, 64)
+	if err != nil {
+		return 0, syscall.EINVAL
+	}
+	return inode, 0
+}
+
+func (g *gatherer) namespace(name string, inode uint64, fd int) Namespace {
+	n := Namespace{Inode: inode}
 	if id, errno := sys.NamespaceID(fd); errno == 0 {
 		n.ID = id
 	}
@@ -50,8 +68,8 @@ func (g *gatherer) namespace(name string, fd int) Namespace {
 		}
 		return n
 	}
-	inode := inodeOf(owner)
-	n.Owner = &inode
+	above := inodeOf(owner)
+	n.Owner = &above
 	_ = syscall.Close(owner)
 	return n
 }
