@@ -149,7 +149,7 @@ func (a *App) showSurroundings(c *secctx.Context, line func(name, value string))
 	for _, l := range c.Cgroup.Levels {
 		var out []string
 		for _, file := range slices.Sorted(maps.Keys(l.Values)) {
-			if strings.HasSuffix(file, ".max") && l.Values[file] != "max" {
+			if strings.HasSuffix(file, ".max") && !strings.HasPrefix(l.Values[file], "max") {
 				out = append(out, file+" "+l.Values[file])
 			}
 		}
