@@ -10,7 +10,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -19,6 +21,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ambit-sandbox/ambit/internal/probe"
+	"github.com/ambit-sandbox/ambit/internal/sys"
 )
 
 // roles are what this program does when a test starts it again.
@@ -26,6 +29,7 @@ var roles = map[string]func(){
 	"wait":   func() { _, _ = io.Copy(io.Discard, os.Stdin) },
 	"flip":   flip,
 	"gather": tellContext,
+	"stack":  stack,
 }
 
 func TestMain(m *testing.M) {
@@ -59,6 +63,51 @@ func tellContext() {
 	}
 	if err != nil {
 		panic(err)
+	}
+}
+
+// stack puts as many Landlock layers on itself as its argument says, and then
+// describes itself.
+func stack() {
+	runtime.LockOSThread() // a layer holds for one thread
+	layers, err := strconv.Atoi(os.Args[2])
+	for range layers {
+		var fd int
+		if err == nil {
+			err = sys.SetNoNewPrivs()
+		}
+		if err == nil {
+			fd, err = sys.LandlockCreateRuleset(sys.Ruleset{FS: uint64(probe.FSMakeSock)})
+		}
+		if err == nil {
+			err = sys.LandlockRestrictSelf(fd, 0)
+		}
+	}
+	if err != nil {
+		panic(err)
+	}
+	os.Args = os.Args[:2]
+	tellContext()
+}
+
+// TestLandlockLayers: layers are counted exactly.
+func TestLandlockLayers(t *testing.T) {
+	if abi, err := sys.LandlockABI(); err != nil {
+		t.Skipf("this kernel has no Landlock: %d, %v", abi, err)
+	}
+	own, err := Gather(0, nil)
+	if err != nil || own.Confinement.LandlockLayers == nil {
+		t.Fatal(err, own.Unknown)
+	}
+	for n := range 3 {
+		_, out := again(t, "stack", nil, strconv.Itoa(n))
+		var c Context
+		if err := json.NewDecoder(out).Decode(&c); err != nil {
+			t.Fatal(err)
+		}
+		if got := c.Confinement.LandlockLayers; got == nil || *got != *own.Confinement.LandlockLayers+n {
+			t.Errorf("with %d more: %v, %+v", n, got, c.Unknown["confinement.landlock_layers"])
+		}
 	}
 }
 
