@@ -3,13 +3,11 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"net"
 	"net/http"
 	"os/exec"
-	"sync"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -30,7 +28,7 @@ type agent struct {
 	t        *testing.T
 	progress chan *mcp.ProgressNotificationParams
 	cmd      *exec.Cmd // of the server over stdio
-	log      *lockedBuffer
+	log      *logged
 	conns    chan net.Conn // over HTTP
 }
 
@@ -41,28 +39,10 @@ func (a *agent) drop() {
 	}
 }
 
-// lockedBuffer is written by another process's copier.
-type lockedBuffer struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.Write(b)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.String()
-}
-
 // agent connects one.
 func (s *service) agent(way string) *agent {
 	s.t.Helper()
-	a := &agent{t: s.t, progress: make(chan *mcp.ProgressNotificationParams, 1000), log: &lockedBuffer{}, conns: make(chan net.Conn, 1000)}
+	a := &agent{t: s.t, progress: make(chan *mcp.ProgressNotificationParams, 1000), log: &logged{}, conns: make(chan net.Conn, 1000)}
 	c := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{
 		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) { a.progress <- r.Params },
 	})

@@ -203,7 +203,7 @@ func TestMCPStdio(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		log := &lockedBuffer{}
+		log := &logged{}
 		if c.Stderr = log; c.Start() != nil {
 			t.Fatal("it does not start")
 		}
