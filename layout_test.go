@@ -36,7 +36,7 @@ var layers = [][]string{
 	{"internal/plan/hostpath"},
 	{"internal/plan"},
 	{"internal/probe"},
-	{"denial", "internal/journal", "internal/redact"},
+	{"denial", "internal/journal", "internal/redact", "internal/sdnotify"},
 	{"policy"},
 	{"internal/sha256", "internal/sys"},
 }

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -18,6 +19,7 @@ import (
 	"github.com/ambit-sandbox/ambit"
 	"github.com/ambit-sandbox/ambit/internal/mcpserver"
 	"github.com/ambit-sandbox/ambit/internal/runner"
+	"github.com/ambit-sandbox/ambit/internal/sdnotify"
 	"github.com/ambit-sandbox/ambit/internal/server"
 )
 
@@ -28,6 +30,7 @@ Usage:
   ambitd serve --config FILE [--allow-root]   serve until SIGTERM or SIGINT
   ambitd mcp --config FILE [--allow-root]     serve the agent that started it, over stdin and stdout
   ambitd check --config FILE                  check the configuration and this host
+  ambitd ready --config FILE [--within 30s]   ask the running service whether it takes commands
   ambitd version                              print the version
   ambit run --server ADDRESS ...              have a service run a command
 
@@ -48,7 +51,7 @@ func run(args []string) int {
 		return 2
 	}
 	switch args[0] {
-	case "serve", "check", "mcp":
+	case "serve", "check", "mcp", "ready":
 		return withConfig(args[0], args[1:])
 	case "run":
 		return runRemote(args[1:])
@@ -84,6 +87,7 @@ func withConfig(verb string, args []string) int {
 	fs.SetOutput(io.Discard)
 	file := fs.String("config", "", "read the configuration from `FILE`")
 	allowRoot := fs.Bool("allow-root", false, "serve as root all the same")
+	within := fs.Duration("within", 0, "go on asking for `DURATION`")
 	switch err := fs.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
 		fmt.Print(usage)
@@ -99,8 +103,11 @@ func withConfig(verb string, args []string) int {
 	if err != nil {
 		return complain(err)
 	}
-	if verb == "check" {
+	switch verb {
+	case "check":
 		return check(*file, c)
+	case "ready":
+		return ready(c, *within)
 	}
 	if os.Getuid() == 0 && !*allowRoot {
 		return complain(errors.New("cannot serve as root: what a command may write would be root's; start it as an ordinary user, or give --allow-root"))
@@ -146,16 +153,28 @@ func check(file string, c *server.Config) int {
 func serve(c *server.Config) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
+	to, err := sdnotify.Open()
+	if err != nil {
+		return complain(err)
+	}
 	r, err := newRunner(c)
 	if err != nil {
 		return complain(err)
 	}
-	s, err := server.New(ctx, c, r, slog.New(slog.NewJSONHandler(os.Stderr, nil)))
+	log := slog.New(slog.NewJSONHandler(os.Stderr, nil))
+	s, err := server.New(ctx, c, r, log)
 	if err != nil {
 		_ = r.Close()
 		return complain(err)
 	}
 	mcpserver.Mount(s, version())
+	if to.Asked() {
+		s.Listening = func(at net.Addr) {
+			w := &watchdog{to: to, own: ownListener(c, at.Network(), at.String()), log: log}
+			context.AfterFunc(ctx, w.stopping)
+			go w.run(ctx)
+		}
+	}
 	if err := s.Serve(ctx); err != nil {
 		return complain(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net"
 	"net/http"
 	"sync"
 	"time"
@@ -15,6 +16,10 @@ import (
 
 // Server answers requests.
 type Server struct {
+	// Listening, if it is set, is called by [Server.Serve] when the service
+	// listens, with the address.
+	Listening func(net.Addr)
+
 	config  *Config
 	engine  Engine
 	log     *slog.Logger
@@ -73,6 +78,9 @@ func (s *Server) Serve(ctx context.Context) error {
 	s.log.Info("listening", "address", l.Addr().String(), "sandbox", s.health.state().Available)
 	failed := make(chan error, 1)
 	go func() { failed <- h.Serve(l) }()
+	if s.Listening != nil {
+		s.Listening(l.Addr())
+	}
 	select {
 	case err = <-failed:
 	case <-ctx.Done():

@@ -22,7 +22,12 @@ go_dir() {
 # The layer with servers is what the base image lacks of their packages.
 servers_dir() {
   echo "$LAB_DIR/images/servers-$(key "$lab/images/servers.packages" "$lab/images/base.packages" "$lab/steps/servers" \
-    "$lab/lib/apt.sh" "$lab/lib/packages.sh" "$lab/lib/cpio.sh")"
+    "$lab/lib/apt.sh" "$lab/lib/packages.sh" "$lab/lib/layer.sh" "$lab/lib/cpio.sh")"
+}
+
+systemd_dir() {
+  echo "$LAB_DIR/images/systemd-$(key "$lab/images/systemd.packages" "$lab/images/base.packages" "$lab/steps/systemd" \
+    "$lab/lib/apt.sh" "$lab/lib/packages.sh" "$lab/lib/layer.sh" "$lab/lib/cpio.sh")"
 }
 
 need_kernel() {
@@ -45,6 +50,12 @@ need_servers() {
     "$(base_dir)/busybox" || die "cannot build the image with servers"
 }
 
+need_systemd() {
+  need_base
+  artefact "$(systemd_dir)" "$lab/steps/systemd" "$lab/images/systemd.packages" "$lab/images/base.packages" \
+    "$(base_dir)/busybox" || die "cannot build the image with systemd"
+}
+
 # layers_of SUITES: what these have asked for on top of the base image, in the files named layers.
 layers_of() {
   local suite
@@ -62,7 +73,7 @@ with_layers() {
 # need_everything: kernels and images at the same time, since most of it is waiting for a mirror.
 need_everything() {   # [ROWS of the jobs]: of some layers only what these need
   local name rest pids=() pid failed=
-  (need_go && { [[ ${1:-} != *servers* ]] || need_servers; }) & pids+=($!)
+  (need_go && { [[ ${1:-} != *servers* ]] || need_servers; } && { [[ ${1:-} != *deploy* ]] || need_systemd; }) & pids+=($!)
   while read -r name rest; do
     need_kernel "$name" & pids+=($!)
   done < <(rows "$lab/kernels")
