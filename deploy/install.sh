@@ -240,8 +240,8 @@ former=''     # the release to go back to
 
 # activate RELEASE: with everything in place to go back.
 activate() {
-  point "$share/pending" "${former:+releases/}${former:-none}"
   switched=$1
+  point "$share/pending" "${former:+releases/}${former:-none}"
   mkdir -p "$bin"
   for program in ambit ambitd; do point "$bin/$program" "$share/current/$program"; done
   touch "$share/releases/$1"
