@@ -7,6 +7,7 @@ package deploy_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -27,7 +28,13 @@ const patience = 3 * time.Minute
 // programs is the folder with the built ambit and ambitd.
 var programs string
 
-func TestMain(m *testing.M) { os.Exit(withPrograms(m)) }
+func TestMain(m *testing.M) {
+	if filter := os.Getenv(underVariable); filter != "" {
+		fmt.Fprintln(os.Stderr, "cannot become the command:", becomeUnder(filter))
+		os.Exit(125)
+	}
+	os.Exit(withPrograms(m))
+}
 
 func withPrograms(m *testing.M) int {
 	dir, err := os.MkdirTemp("", "ambit-deploy")
@@ -43,7 +50,12 @@ func withPrograms(m *testing.M) int {
 		fmt.Fprintf(os.Stderr, "cannot build: %v\n%s", err, out)
 		return 1
 	}
-	if err := os.Chmod(dir, 0o755); err != nil {
+	// where any user can execute it
+	self, err := os.ReadFile("/proc/self/exe")
+	if err == nil {
+		err = errors.Join(os.WriteFile(filepath.Join(dir, "deploy.test"), self, 0o755), os.Chmod(dir, 0o755))
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
