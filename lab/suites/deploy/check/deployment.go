@@ -34,6 +34,7 @@ var steps = []struct {
 	{"another project", (*deployed).otherProject},
 	{"own credentials", (*deployed).credentials},
 	{"hardening does not reach into commands", func(d *deployed) error { return d.says("./check compile", "", nil) }},
+	{"what the unit leaves out", (*deployed).leftOut},
 	{"authentication", (*deployed).authentication},
 	{"authentication without network", (*deployed).withoutNetwork},
 	{"upgrade whose preflight fails", (*deployed).unfit},
@@ -183,6 +184,32 @@ func (d *deployed) credentials() error {
 	}
 	if r, err := d.run(ask, nil); err != nil || r.ExitCode != 7 || len(r.Stdout) > 0 {
 		return fmt.Errorf("BREACH: a command reaches the service: %w %+v", err, r)
+	}
+	return nil
+}
+
+// leftOut shows why these directives are not in the unit: on this host they
+// break programs, keep the unit from starting, or do nothing.
+func (d *deployed) leftOut() error {
+	check, probe := filepath.Join(d.suite, "check"), d.at("written-by-a-unit")
+	for _, c := range []struct {
+		directive string
+		command   []string
+		want      int
+	}{
+		{"LockPersonality=yes", []string{check, "compile"}, 0}, // the control
+		{"MemoryDenyWriteExecute=yes", []string{check, "compile"}, 1},
+		{"PrivateUsers=yes", []string{"true"}, 217},
+		{"PrivateDevices=yes", []string{"true"}, 218},
+		{"ProtectHome=read-only", []string{"touch", probe}, 0},
+	} {
+		args := append([]string{"--user", "--quiet", "--pipe", "--wait", "--collect", "-p", c.directive}, c.command...)
+		if out, code := call("systemd-run", args...); code != c.want {
+			return fmt.Errorf("%s: exit code %d, want %d: %s", c.directive, code, c.want, out)
+		}
+	}
+	if _, err := os.Stat(probe); err != nil {
+		return fmt.Errorf("the home was protected after all: %w", err)
 	}
 	return nil
 }
