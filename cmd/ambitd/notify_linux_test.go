@@ -45,20 +45,13 @@ func (m *manager) next(within time.Duration) string {
 }
 
 // startNotified is a service whose manager wants a sign of life every three
-// seconds. The command's environment is that of the service.
+// seconds, and whose commands get its whole environment.
 func startNotified(t *testing.T) (*service, *manager) {
 	t.Helper()
-	s := newService(t, nil)
-	s.end(syscall.SIGTERM)
+	s := prepared(t)
 	m := newManager(t, s.dir+"/notify")
-	s.over = false
-	s.cmd = exec.Command(ambitd, "serve", "--config", s.config(map[string]any{"policy": map[string]any{
-		"extends": "workspace", "env": map[string]any{"pass": []string{"*"}}}}), "--allow-root")
-	s.cmd.Env = append(os.Environ(), "NOTIFY_SOCKET="+s.dir+"/notify", "WATCHDOG_USEC=3000000")
-	s.cmd.Stderr = s.log
-	if err := s.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	s.env = []string{"NOTIFY_SOCKET=" + s.dir + "/notify", "WATCHDOG_USEC=3000000"}
+	s.start(map[string]any{"policy": map[string]any{"extends": "workspace", "env": map[string]any{"pass": []string{"*"}}}})
 	return s, m
 }
 
