@@ -123,6 +123,7 @@ take_lock() {
   exec 9>"$share/install.lock"
   flock -n 9 || { say 'another installation is under way: waiting for it'; flock -w 600 9; } ||
     die 'cannot install: another installation has not ended in ten minutes'
+  locked=yes
   # what one that was killed has left
   rm -rf "$share"/releases/.new.* "$share"/releases/.old.*
 }
@@ -235,6 +236,7 @@ JSON
 
 # --- switching
 
+locked=''     # set while nobody else may install
 switched=''   # set while a switch is not known to be good
 former=''     # the release to go back to
 
@@ -291,6 +293,7 @@ leave() {
   trap '' INT TERM HUP
   [ -z "$switched" ] || retreat
   rm -rf "${new:-}"
+  [ -z "$locked" ] || rm -f "$share"/*.new "$bin/ambit.new" "$bin/ambitd.new"
   exit "$status"
 }
 
