@@ -158,6 +158,7 @@ func TestKilledPending(t *testing.T) {
 	defer full()
 	mark := w.mark()
 	cmd := w.sandbox(w.policyFlags("--block", w.at("work/closed")), self(t), probeArg, "pending", mark)
+	apart(cmd)
 	start(t, cmd)
 	eventually(t, "three calls are pending", func() bool { return fileExists(w.at("work/pending-now")) })
 	w.must(syscall.Kill(cmd.Process.Pid, syscall.SIGSTOP))
@@ -179,6 +180,12 @@ func TestKilledPending(t *testing.T) {
 	}
 }
 
+// apart gives a command a process group of its own, as a shell gives a job. In
+// a group that is nobody's job, the end of the last process whose parent is in
+// another group hangs up everybody, if one of them is stopped
+// (kill_orphaned_pgrp, kernel/exit.c): the test too.
+func apart(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+
 // TestStopped: a supervisor that is stopped, and goes on, serves what waited.
 func TestStopped(t *testing.T) {
 	w := newWorld(t)
@@ -189,6 +196,7 @@ func TestStopped(t *testing.T) {
 	w.must(err)
 	defer func() { _ = out.Close() }()
 	cmd.Stdout = out
+	apart(cmd)
 	start(t, cmd)
 	says := func(word string) bool {
 		b, _ := os.ReadFile(w.at("outside/out"))
