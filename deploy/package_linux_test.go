@@ -60,3 +60,26 @@ func TestPackage(t *testing.T) {
 		}
 	}
 }
+
+// TestNotices: what is linked into the programs is named in the package's
+// copyright file.
+func TestNotices(t *testing.T) {
+	b, err := os.ReadFile("deb/copyright")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}", "../cmd/ambit", "../cmd/ambitd").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	modules := slices.Compact(slices.Sorted(strings.FieldsSeq(string(out))))
+	if len(modules) < 4 {
+		t.Fatalf("only %q", modules)
+	}
+	for _, m := range modules {
+		name, _, _ := strings.Cut(m, "/v3")
+		if m != "github.com/ambit-sandbox/ambit" && !bytes.Contains(b, []byte(name)) {
+			t.Errorf("%s is linked, and its notice is missing", m)
+		}
+	}
+}
