@@ -33,7 +33,7 @@ func (r *runner) serveBroker(req *launch.Request) *brokering {
 		}
 		b.served = make(chan error, 1)
 		go func() { b.served <- b.broker.Serve() }()
-		return nil
+		return b.broker.Ready()
 	}
 	return b
 }

@@ -52,6 +52,8 @@ type Broker struct {
 	land     *territory     // what covered decides by
 	log      recorder
 	crew     crew
+	// first is whether the first thread can serve.
+	first chan error
 	// threadPidfds: the kernel has pidfds of threads.
 	threadPidfds bool
 	room         room         // for calls that wait for somebody else
@@ -68,7 +70,7 @@ type Broker struct {
 // New makes a broker and takes over the listener: the descriptor is the
 // broker's from now on, even if New fails.
 func New(listener int, o Options) (*Broker, error) {
-	b := &Broker{options: o, listener: listener, proc: -1, fds: -1, stop: -1, calls: callTable(), inner: newInner()}
+	b := &Broker{options: o, listener: listener, proc: -1, fds: -1, stop: -1, calls: callTable(), inner: newInner(), first: make(chan error, 1)}
 	maps.Copy(b.calls, signalCalls())
 	b.threadPidfds = sys.HasThreadPidfds()
 	b.self = "/" + strconv.Itoa(os.Getpid()) + "/"
@@ -140,6 +142,26 @@ func (b *Broker) Serve() error {
 	}
 	return err
 }
+
+// Ready waits until Serve has a thread that can serve, and returns why there is
+// none. Until then no call may be handed over: the command holds its own
+// listener until it is executed, so that a call which nobody answers would wait
+// for ever.
+func (b *Broker) Ready() error {
+	select {
+	case err := <-b.first:
+		return err
+	case <-b.crew.over:
+	}
+	select {
+	case err := <-b.first:
+		return err
+	default: // it was closed before
+		return errClosed
+	}
+}
+
+var errClosed = errors.New("it was closed before it served")
 
 // Close ends Serve. Calls that wait, and all later ones, fail with ENOSYS as
 // soon as the last call that is being served has ended.

@@ -73,7 +73,12 @@ func (w *worker) run() {
 			w.familiar.close()
 		}
 	}()
-	if err := w.prepare(); err != nil {
+	err := w.prepare()
+	select {
+	case w.b.first <- err:
+	default: // it is not the first
+	}
+	if err != nil {
 		w.b.log.fault(err)
 		w.b.end()
 		return

@@ -51,6 +51,19 @@ func TestRefusedCalls(t *testing.T) {
 			})
 		}
 	}
+	// The broker's threads need an umask each where they make files.
+	if landlockABI() >= abiRefer {
+		for _, errno := range []syscall.Errno{syscall.EPERM, syscall.ENOSYS} {
+			t.Run("unshare "+outcome(errno), func(t *testing.T) {
+				refused := through(t, "refuse", "unshare", fmt.Sprint(int(errno)))
+				w := w.as(t)
+				w.refusesAs(refused, w.policyFlags("--block", w.at("work/closed")), "SANDBOX_UNAVAILABLE", "an umask of its own")
+				if r := finish(t, refused(w.sandbox(w.policyFlags("--unprotect", "all"), "/bin/true"))); r.code != 0 {
+					t.Errorf("where it makes none: ended with %d\n%s", r.code, r.stderr)
+				}
+			})
+		}
+	}
 	// These the broker needs for some calls, or has another way for them: it
 	// may refuse to work at all, or refuse those calls.
 	for _, call := range []string{"process_vm_readv", "pidfd_open", "pidfd_getfd"} {
