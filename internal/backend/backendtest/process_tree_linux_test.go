@@ -4,6 +4,7 @@ package backendtest
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -135,6 +136,7 @@ func (w *world) childrenOf(parent int) (pids []int) {
 	w.Helper()
 	names, err := filepath.Glob("/proc/[0-9]*/stat")
 	w.must(err)
+	began := map[int]int{}
 	for _, name := range names {
 		b, err := os.ReadFile(name)
 		if err != nil {
@@ -143,9 +145,12 @@ func (w *world) childrenOf(parent int) (pids []int) {
 		fields := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
 		if fields[1] == strconv.Itoa(parent) {
 			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(name)))
+			began[pid], _ = strconv.Atoi(fields[19]) // starttime, proc_pid_stat(5)
 			pids = append(pids, pid)
 		}
 	}
+	// The oldest first: names sort 10000 before 9999, and numbers start anew.
+	slices.SortFunc(pids, func(a, b int) int { return cmp.Or(began[a]-began[b], a-b) })
 	return pids
 }
 
