@@ -76,9 +76,7 @@ func TestCancelStopped(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	tr := plant(t, ctx, r)
-	if err := syscall.Kill(tr.supervisor, syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	stop(t, tr.supervisor)
 	cancel()
 	tr.wait(t)
 	if o := tr.res.Receipt.Outcome; !errors.Is(tr.err, context.Canceled) || o == nil || !o.Lost || !o.Cancelled {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -73,4 +74,24 @@ func one(t *testing.T, pid int) int {
 	var found []process
 	until(t, "one child", func() bool { found = children(t, pid); return len(found) == 1 })
 	return found[0].pid
+}
+
+// stop stops a process, and waits until it is: SIGSTOP is taken by one of its
+// threads, when that is next scheduled, and the others run on until then
+// (signal(7), "Standard signals"; do_signal_stop in kernel/signal.c).
+func stop(t *testing.T, pid int) {
+	t.Helper()
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "every thread is stopped", func() bool {
+		threads, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*/stat")
+		for _, name := range threads {
+			stat, _ := os.ReadFile(name)
+			if _, rest, _ := bytes.Cut(stat, []byte(") ")); !bytes.HasPrefix(rest, []byte("T")) {
+				return false
+			}
+		}
+		return len(threads) > 0
+	})
 }
