@@ -3,6 +3,8 @@
 package ambit
 
 import (
+	"slices"
+
 	"github.com/ambit-sandbox/ambit/internal/plan"
 	"github.com/ambit-sandbox/ambit/policy"
 )
@@ -11,6 +13,7 @@ import (
 type policies struct {
 	asked, bound *policy.Resolved // bound is nil if there is none
 	effective    *policy.Resolved // what of asked the bound leaves, but for paths
+	layers       []policy.Layer   // of both, as they were given
 }
 
 // resolve resolves a command's layers and bounds. Both speak of the same
@@ -18,26 +21,46 @@ type policies struct {
 func resolve(c *Command, tmp string) (*policies, error) {
 	asked, err := resolveLayers(c, c.Layers, tmp)
 	if err != nil || c.Bounds == nil {
-		return &policies{asked: asked, effective: asked}, err
+		return &policies{asked: asked, effective: asked, layers: c.Layers}, err
 	}
 	bound, err := resolveLayers(c, c.Bounds, tmp)
 	if err != nil {
 		return nil, err
 	}
-	p := &policies{asked: asked, bound: bound}
+	p := &policies{asked: asked, bound: bound, layers: slices.Concat(c.Layers, c.Bounds)}
 	p.effective, err = policy.Narrow(asked, bound, tmp)
 	return p, err
 }
 
-// compile makes the plan of what is asked within what may be had.
-func (p *policies) compile(host plan.Resolver) (*plan.Plan, error) {
+// compile makes the plan of what is asked within what may be had. own are the
+// rules for what of Ambit's own the command could else write.
+func (p *policies) compile(n *names) (made *plan.Plan, own []policy.PathRule, err error) {
+	if err = n.trust("HOME", n.home); err != nil {
+		return nil, nil, err
+	}
+	made, err = p.within(n.host, nil)
+	if err == nil {
+		own, err = n.own(made.Tree, p.layers...)
+	}
+	if err != nil || len(own) == 0 {
+		return made, nil, err
+	}
+	made, err = p.within(n.host, own)
+	return made, own, err
+}
+
+// within makes the plan, with some more rules.
+func (p *policies) within(host plan.Resolver, more []policy.PathRule) (*plan.Plan, error) {
 	if p.bound == nil {
-		return plan.Compile(p.asked, p.asked.TmpDir, host)
+		asked := *p.asked
+		asked.Rules = slices.Concat(asked.Rules, more)
+		return plan.Compile(&asked, asked.TmpDir, host)
 	}
 	// What is missing or unreadable is not told before it is known that it
 	// may be asked for.
 	lenient := *p.effective
 	lenient.Strict = false
+	lenient.Rules = slices.Concat(lenient.Rules, more)
 	asked, err := plan.Compile(&lenient, lenient.TmpDir, host)
 	if err != nil {
 		return nil, err

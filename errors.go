@@ -9,6 +9,7 @@ import (
 	"github.com/ambit-sandbox/ambit/internal/backend"
 	"github.com/ambit-sandbox/ambit/internal/child"
 	"github.com/ambit-sandbox/ambit/internal/plan"
+	"github.com/ambit-sandbox/ambit/internal/plan/hostpath"
 	"github.com/ambit-sandbox/ambit/policy"
 )
 
@@ -61,13 +62,15 @@ func setupError(backendName string, err error) error {
 		bad   *policy.Error
 		step  *child.StepError
 		un    *backend.UnavailableError
+		led   *hostpath.LinkError
+		known *policyError
 	)
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &paths), errors.As(err, &more), errors.As(err, &bad):
+	case errors.As(err, &paths), errors.As(err, &more), errors.As(err, &bad), errors.As(err, &led):
 		return &policyError{err}
-	case errors.As(err, &un):
+	case errors.As(err, &un), errors.As(err, &known):
 		return err
 	case errors.As(err, &step):
 		return &backend.UnavailableError{Backend: backendName, Err: err}

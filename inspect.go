@@ -6,7 +6,6 @@ import (
 	"github.com/ambit-sandbox/ambit/internal/backend"
 	"github.com/ambit-sandbox/ambit/internal/backend/all"
 	"github.com/ambit-sandbox/ambit/internal/plan"
-	"github.com/ambit-sandbox/ambit/internal/plan/hostpath"
 	"github.com/ambit-sandbox/ambit/internal/probe"
 	"github.com/ambit-sandbox/ambit/policy"
 )
@@ -60,7 +59,7 @@ func Inspect(c *Command) (*Preview, error) {
 	if err != nil {
 		return nil, &policyError{err}
 	}
-	p, err := policies.compile(hostpath.New())
+	p, _, err := policies.compile(namesFor(c.environ()))
 	if err != nil {
 		return nil, setupError("", err)
 	}

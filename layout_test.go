@@ -34,6 +34,7 @@ var layers = [][]string{
 	{"internal/broker"},
 	{"internal/cgroup", "internal/child", "internal/seccomp", "internal/stock"},
 	{"internal/plan/hostpath"},
+	{"internal/written"},
 	{"internal/plan"},
 	{"internal/probe"},
 	{"denial", "internal/journal", "internal/redact", "internal/sdnotify"},

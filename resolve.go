@@ -28,10 +28,7 @@ func resolveLayers(c *Command, layers []policy.Layer, tmp string) (*policy.Resol
 	if len(layers) == 0 {
 		layers = []policy.Layer{{Name: "default", Policy: policy.Policy{Extends: policy.Workspace}}}
 	}
-	environ := c.Environ
-	if environ == nil {
-		environ = os.Environ()
-	}
+	environ := c.environ()
 	dir := c.Dir
 	if dir == "" {
 		dir, _ = os.Getwd()
@@ -42,6 +39,14 @@ func resolveLayers(c *Command, layers []policy.Layer, tmp string) (*policy.Resol
 		return nil, err
 	}
 	return r, checkHome(r, home, canonical(passwdHome(os.Getuid())))
+}
+
+// environ is the caller's environment.
+func (c *Command) environ() []string {
+	if c.Environ == nil {
+		return os.Environ()
+	}
+	return c.Environ
 }
 
 // canonical is a folder's name without links, as far as it can be found out:

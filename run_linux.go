@@ -62,6 +62,8 @@ type runner struct {
 	policies *policies
 	resolved *policy.Resolved // the effective one of policies
 	plan     *plan.Plan
+	names    *names
+	own      []policy.PathRule // of plan: what closes Ambit's own files
 	facts    *probe.Facts
 	group    *cgroup.Group // nil: none
 	choice   *backend.Choice
@@ -98,10 +100,8 @@ var errDescriptors = fmt.Errorf("the limit of open files is too low: at least %d
 
 // prepare goes from the policy to a backend that enforces all of it.
 func (r *runner) prepare() (err error) {
-	r.environ = r.cmd.Environ
-	if r.environ == nil {
-		r.environ = os.Environ()
-	}
+	r.environ = r.cmd.environ()
+	r.names = namesFor(r.environ)
 	if r.launcher == nil {
 		if err := r.startLauncher(); err != nil {
 			return setupError("landlock", err)
@@ -118,7 +118,7 @@ func (r *runner) prepare() (err error) {
 	if err := r.makeTmp(); err != nil {
 		return setupError("landlock", err)
 	}
-	if r.plan, err = r.policies.compile(hostpath.New()); err != nil {
+	if r.plan, r.own, err = r.policies.compile(r.names); err != nil {
 		return setupError("", err)
 	}
 	r.plan.Places = stock.Places(variable(r.environ, "HOME"), variable(r.environ, "XDG_STATE_HOME"), r.tmpBase())
@@ -134,6 +134,9 @@ func (r *runner) prepare() (err error) {
 	streams, err := r.connect()
 	if err == nil {
 		r.confined, err = r.choice.Backend.Confine(r.plan, r.facts, streams)
+	}
+	if err == nil {
+		err = r.names.recordWrites(r.plan, r.own)
 	}
 	return setupError(r.choice.Backend.Name(), err)
 }
@@ -173,7 +176,7 @@ func (r *runner) startLauncher() (err error) {
 
 // launch starts the command and follows it to its end.
 func (r *runner) launch(ctx context.Context) error {
-	secrets, err := readSecrets(r.resolved.Secrets, r.environ)
+	secrets, err := r.names.readSecrets(r.resolved.Secrets, r.environ, r.plan.Tree.Mode)
 	if err == nil {
 		err = addSecrets(secrets, r.cmd.Secrets)
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/ambit-sandbox/ambit/internal/plan/hostpath"
 	"github.com/ambit-sandbox/ambit/policy"
 )
 
@@ -20,10 +21,10 @@ const maxSecret = 128 << 10
 
 // readSecrets gets the values of the policy's secrets from their sources.
 // Errors name the variable and the source, never a value.
-func readSecrets(sources map[string]policy.Secret, environ []string) (map[string]string, error) {
+func (n *names) readSecrets(sources map[string]policy.Secret, environ []string, modes hostpath.Modes) (map[string]string, error) {
 	values := make(map[string]string, len(sources))
 	for name, s := range sources {
-		v, err := readSecret(s, environ)
+		v, err := n.readSecret(s, environ, modes)
 		if err != nil {
 			return nil, fmt.Errorf("cannot read the secret %s: %w", name, err)
 		}
@@ -61,10 +62,10 @@ func addSecrets(values, given map[string]string) error {
 	return nil
 }
 
-func readSecret(s policy.Secret, environ []string) (string, error) {
+func (n *names) readSecret(s policy.Secret, environ []string, modes hostpath.Modes) (string, error) {
 	switch {
 	case s.File != "":
-		f, err := os.Open(s.File)
+		f, err := n.host.OpenRead(s.File, 0, modes)
 		if err != nil {
 			return "", err
 		}

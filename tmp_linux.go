@@ -33,6 +33,9 @@ func (r *runner) makeTmp() error {
 	if !r.resolved.PrivateTmp {
 		return nil
 	}
+	if err := r.names.trust("TMPDIR", r.tmpBase()); err != nil {
+		return err
+	}
 	err := sys.MkdirPrivate(r.resolved.TmpDir)
 	if errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.EACCES) || errors.Is(err, syscall.EROFS) {
 		return fmt.Errorf("cannot make the private temporary folder; set TMPDIR to a writable folder, or private_tmp to false: %w", err)

@@ -107,6 +107,10 @@ type Duration time.Duration
 type Layer struct {
 	Name   string
 	Policy Policy
+	// File is the absolute path of the file that the policy was read from, or
+	// empty. A run keeps it closed for writing, and refuses one that a command
+	// of an earlier run could have changed.
+	File string
 }
 
 // Kind is what a path rule says of its path.

@@ -26,6 +26,9 @@ var Protections = []Protection{
 		".gemini", ".junie", ".kiro", ".mcp.json", ".opencode", ".qwen", ".roo", ".trae", ".windsurf",
 		"crush.json", "opencode.json", "opencode.jsonc",
 	)},
+	{AmbitProtection, "Ambit takes policies from these, which say what the next command may do.", inWorkDir(
+		".ambit", ".ambit.json", "ambit.json",
+	)},
 	{"editor", "Editors run tasks and tools that these name as soon as the folder is opened.", inWorkDir(
 		".devcontainer", ".devcontainer.json", ".fleet", ".helix", ".idea", ".vscode", ".zed",
 	)},
@@ -46,6 +49,10 @@ var Protections = []Protection{
 		".git/worktrees/*/commondir", ".git/worktrees/*/config", ".git/worktrees/*/config.worktree", ".git/worktrees/*/hooks",
 	)},
 }
+
+// AmbitProtection is the protection of the names under which a project keeps
+// its own policy.
+const AmbitProtection = "ambit"
 
 func inWorkDir(names ...string) []string {
 	paths := make([]string, len(names))

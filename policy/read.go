@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
 )
 
@@ -29,7 +30,11 @@ func ReadFile(path string) (Layer, error) {
 	if err != nil {
 		return Layer{}, err
 	}
-	return Layer{Name: path, Policy: p}, nil
+	file, err := filepath.Abs(path)
+	if err != nil {
+		return Layer{}, openError(path, err)
+	}
+	return Layer{Name: path, Policy: p, File: file}, nil
 }
 
 func readRegular(path string) ([]byte, error) {

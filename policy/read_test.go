@@ -59,7 +59,7 @@ func TestReadFile(t *testing.T) {
 			t.Error(err)
 			continue
 		}
-		if diff := cmp.Diff(Layer{path, want}, got); diff != "" {
+		if diff := cmp.Diff(Layer{path, want, absolute(t, path)}, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", path, diff)
 		}
 	}
@@ -194,4 +194,13 @@ func TestReadFilePermission(t *testing.T) {
 	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "PASS") {
 		t.Errorf("%v\n%s", err, out)
 	}
+}
+
+func absolute(t *testing.T, name string) string {
+	t.Helper()
+	abs, err := filepath.Abs(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return abs
 }

@@ -80,7 +80,7 @@ func (m *merged) resolve(x *expander) (*Resolved, error) {
 		r.Rules = append(r.Rules, PathRule{path, rule.kind, rule.origin(), rule.builtin == fromBuiltin, pattern})
 	}
 	if r.TmpDir != "" {
-		r.Rules = append(r.Rules, PathRule{r.TmpDir, Write, "private_tmp", true, false})
+		r.Rules = append(r.Rules, PathRule{r.TmpDir, Write, PrivateTmpOrigin, true, false})
 	}
 	if m.workDir.path != "" {
 		// What a policy names as the place to work in is usable. A folder
@@ -127,6 +127,9 @@ func (m *merged) resolveEnv(x *expander) Env {
 	}
 	return env
 }
+
+// PrivateTmpOrigin is the origin of the rule for the private temporary folder.
+const PrivateTmpOrigin = "private_tmp"
 
 const tmpDirEnv = "TMPDIR"
 

@@ -13,7 +13,7 @@ import (
 
 var vars = Vars{Home: "/home/u", WorkDir: "/srv/p", TmpDir: "/tmp/t"}
 
-func layer(name string, p Policy) Layer { return Layer{name, p} }
+func layer(name string, p Policy) Layer { return Layer{Name: name, Policy: p} }
 
 // bare is a lowest layer on which only what a test adds is seen.
 var bare = layer("bare", Policy{Extends: None})

@@ -52,7 +52,7 @@ func addPolicyFlags(fs *flag.FlagSet) *policyFlags {
 	p.toggle("allow-network", "open the network", func(l *policy.Policy, v bool) { l.AllowNetwork = &v })
 	p.toggle("private-tmp", "make a temporary folder for the run, and remove it afterwards", func(l *policy.Policy, v bool) { l.PrivateTmp = &v })
 	p.toggle("strict", "a listed path that is missing is an error", func(l *policy.Policy, v bool) { l.Strict = &v })
-	p.text("unprotect", "lift the protection `NAME` of the workspace: agent, editor, git-config, git-hooks, git-worktrees or all", func(l *policy.Policy, v string) { l.Unprotect = append(l.Unprotect, v) })
+	p.text("unprotect", "lift the protection `NAME` of the workspace: agent, ambit, editor, git-config, git-hooks, git-worktrees or all", func(l *policy.Policy, v string) { l.Unprotect = append(l.Unprotect, v) })
 	p.text("accept", "let the coverage `ITEM` be missing on a host that can't enforce it", func(l *policy.Policy, v string) { l.Accept = append(l.Accept, v) })
 	fs.Func("env", "let the variable `NAME[=VALUE]` pass, or set it (repeatable)", func(v string) error { return p.addEnv(v) })
 	fs.Func("secret", "secret variable `NAME[=SOURCE]`: file:PATH, fd:N or env:NAME", func(v string) error {

@@ -6,19 +6,22 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"syscall"
 
 	"github.com/ambit-sandbox/ambit"
+	"github.com/ambit-sandbox/ambit/internal/plan/hostpath"
+	"github.com/ambit-sandbox/ambit/internal/written"
 )
 
 // openReceipt opens the receipt's file before the command runs: the name may
 // lie where the command can write, and what it puts there must not lead the
-// unrestricted supervisor elsewhere.
-func openReceipt(name string) (*os.File, error) {
+// unrestricted supervisor elsewhere. Nor must what a command of an earlier run
+// has put there.
+func (a *App) openReceipt(name string) (*os.File, error) {
 	if name == "" {
 		return nil, nil
 	}
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o644)
+	record := written.Load(written.Dir(a.getenv("HOME"), a.getenv("XDG_STATE_HOME")))
+	f, err := hostpath.After(record).Create(name, 0o644, hostpath.Nothing)
 	if err != nil {
 		return nil, fmt.Errorf("cannot write the receipt, so nothing was run: %w", err)
 	}

@@ -48,7 +48,7 @@ func (a *App) run(args []string) int {
 	case fs.NArg() == 0:
 		return a.misuse(ambit.ExitUnavailable, "no command given", "usage: ambit run [flags] -- COMMAND [ARG...]")
 	}
-	receipt, err := openReceipt(*receiptFile)
+	receipt, err := a.openReceipt(*receiptFile)
 	if err != nil {
 		a.complain(err.Error())
 		return ambit.ExitUnavailable

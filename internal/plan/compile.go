@@ -65,7 +65,9 @@ func Compile(r *policy.Resolved, tmp string, host Resolver) (*Plan, error) {
 			return nil, err
 		}
 	}
-	p.Tree = c.tree()
+	if p.Tree, err = c.doubted(p.WorkDir); err != nil {
+		return nil, err
+	}
 	p.Listed = c.listed
 	if n := p.Tree.Find(p.WorkDir.Path); n != nil && n.Mode == None {
 		return nil, &PathError{Rule: n.Rule, Reason: "it closes the working directory " + p.WorkDir.Path + "; choose another one or unblock it"}
@@ -80,6 +82,8 @@ type compiler struct {
 	listed []Listed
 	places []place
 	known  map[string]Object
+	// led are the grants that links lead to.
+	led []ledGrant
 	// patterns are those of block entries.
 	patterns []Pattern
 }
@@ -131,6 +135,9 @@ func (c *compiler) place(rule policy.PathRule) error {
 	if l.Status == Enforced || !grant {
 		c.add(obj, rule)
 	}
+	if l.Status == Enforced && grant && len(obj.Links) > 0 {
+		c.led = append(c.led, ledGrant{rule, obj, len(c.places) - 1, len(c.listed) - 1})
+	}
 	if !grant {
 		c.pin(obj.Links, rule)
 	}
@@ -169,10 +176,10 @@ func (c *compiler) pattern(rule policy.PathRule) error {
 
 // pin keeps the links on the way to a blocked place as they are: one that
 // could be replaced would lead its name elsewhere.
-func (c *compiler) pin(links []string, rule policy.PathRule) {
+func (c *compiler) pin(links []Link, rule policy.PathRule) {
 	rule.Kind = policy.BlockedWrite
-	for _, name := range links {
-		c.add(Object{Path: name}, rule)
+	for _, l := range links {
+		c.add(Object{Path: l.Path}, rule)
 	}
 }
 
@@ -211,9 +218,9 @@ func (c *compiler) workDir(dir string) (Object, error) {
 }
 
 // tree decides the mode of every place that a statement names.
-func (c *compiler) tree() *Tree {
+func (c *compiler) tree(places []place) *Tree {
 	at := map[string][]policy.PathRule{}
-	for _, pl := range c.places {
+	for _, pl := range places {
 		at[pl.path] = append(at[pl.path], pl.rule)
 	}
 	nodes := make([]Node, 0, len(at))

@@ -13,9 +13,8 @@ type Object struct {
 	// Path is the canonical name. Of a path that does not exist it is the
 	// canonical name of the longest part that does, and the rest.
 	Path string
-	// Links are the canonical names of the symbolic links that the name led
-	// through.
-	Links []string
+	// Links are the symbolic links that the name led through.
+	Links []Link
 	// Exists is false for a name that nothing stands under yet.
 	Exists bool
 	// Dir says that it is a folder; what is neither folder nor regular file
@@ -31,6 +30,14 @@ type Object struct {
 	// Dev and Ino identify the inode, so that a later look at the same name
 	// can tell whether it is still the same object.
 	Dev, Ino uint64
+}
+
+// Link is a symbolic link on the way from a name to an object.
+type Link struct {
+	// Path is its canonical name.
+	Path string
+	// Doubtful: a sandboxed command of an earlier run could have made it.
+	Doubtful bool
 }
 
 // Resolver names file objects canonically. It answers from the host, or in
@@ -52,7 +59,7 @@ type Listed struct {
 	Canonical string
 	// Status says what became of it.
 	Status Status
-	// Err says why, where Status is Unreadable.
+	// Err says why, where Status is Unreadable or Untrusted.
 	Err error
 }
 
@@ -69,6 +76,9 @@ const (
 	Unreadable Status = "unreadable"
 	// Narrowed: a built-in path of which the bound allows less.
 	Narrowed Status = "narrowed"
+	// Untrusted: a built-in grant that leads through a symbolic link which a
+	// sandboxed command could have made. It is not granted.
+	Untrusted Status = "untrusted"
 )
 
 // PathError is a listed path that stops the plan: a block that can't be

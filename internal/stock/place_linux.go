@@ -19,9 +19,9 @@ func Places(home, state, tmp string) []string {
 	var places []string
 	switch {
 	case path.IsAbs(state):
-		places = append(places, path.Join(state, "ambit"))
+		places = append(places, path.Join(state, "ambit/stock"))
 	case path.IsAbs(home):
-		places = append(places, path.Join(home, ".local/state/ambit"))
+		places = append(places, path.Join(home, ".local/state/ambit/stock"))
 	}
 	if path.IsAbs(tmp) {
 		places = append(places, path.Join(tmp, "ambit-stock-"+strconv.Itoa(os.Geteuid())))

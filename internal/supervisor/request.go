@@ -42,6 +42,7 @@ type wire struct {
 type layer struct {
 	Name   string          `json:"name"`
 	Policy json.RawMessage `json:"policy"`
+	File   []byte          `json:"file"`
 }
 
 // maxRequest bounds a request, as maxFrame a message.
@@ -78,7 +79,7 @@ func encodeLayers(layers []policy.Layer) ([]layer, error) {
 		if err != nil {
 			return nil, ambit.PolicyError(err)
 		}
-		out = append(out, layer{l.Name, text})
+		out = append(out, layer{l.Name, text, []byte(l.File)})
 	}
 	return out, nil
 }
@@ -111,7 +112,7 @@ func decodeLayers(in []layer) ([]policy.Layer, error) {
 	}
 	out := make([]policy.Layer, 0, len(in))
 	for _, l := range in {
-		p := policy.Layer{Name: l.Name}
+		p := policy.Layer{Name: l.Name, File: string(l.File)}
 		d := json.NewDecoder(bytes.NewReader(l.Policy))
 		d.DisallowUnknownFields()
 		if err := d.Decode(&p.Policy); err != nil {

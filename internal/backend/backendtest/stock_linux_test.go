@@ -16,7 +16,7 @@ import (
 )
 
 // stockAt is where a run keeps its stock, below the world's home.
-const stockAt = "home/.local/state/ambit"
+const stockAt = "home/.local/state/ambit/stock"
 
 // stocked returns the inodes that are in store, and in how many folders of runs
 // under way, or killed.

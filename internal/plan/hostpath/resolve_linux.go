@@ -21,7 +21,8 @@ import (
 // A resolver is for one plan: what the folders around missing names are is asked
 // once, and folders that were listed stay pinned until Close.
 type Resolver struct {
-	cwd string
+	cwd     string
+	earlier Earlier // nil: no link is doubtful
 	// folders are those that something was found missing in, by the names by
 	// which they were asked for.
 	folders map[string]plan.Object
@@ -29,18 +30,30 @@ type Resolver struct {
 	listed map[string]int
 }
 
-// New returns a resolver for this process's view of the file system.
-func New() *Resolver {
+// Earlier says what sandboxed commands of earlier runs could have made.
+type Earlier interface {
+	// Doubts reports whether one could have made the symbolic link at a
+	// canonical name, which belongs to owner.
+	Doubts(link string, owner uint32) bool
+}
+
+// New returns a resolver for this process's view of the file system. It takes
+// no link for doubtful: what is opened by it was resolved before.
+func New() *Resolver { return After(nil) }
+
+// After returns a resolver that marks the links which commands of earlier runs
+// could have made.
+func After(earlier Earlier) *Resolver {
 	cwd, err := syscall.Getwd() // the kernel's name, not $PWD's
 	if err != nil || !path.IsAbs(cwd) {
 		cwd = ""
 	}
-	return &Resolver{cwd: cwd, folders: map[string]plan.Object{}, listed: map[string]int{}}
+	return &Resolver{cwd: cwd, earlier: earlier, folders: map[string]plan.Object{}, listed: map[string]int{}}
 }
 
-// maxLinks is how many symbolic links the kernel follows in one name
-// (path_resolution(7)).
-const maxLinks = 40
+func (r *Resolver) doubts(link string, owner uint32) bool {
+	return r.earlier != nil && r.earlier.Doubts(link, owner)
+}
 
 // Resolve implements [plan.Resolver]. The name goes to the kernel as it is:
 // ".." behind a symbolic link is not what a lexical clean-up makes of it.
@@ -51,101 +64,54 @@ func (r *Resolver) Resolve(name string) (plan.Object, error) {
 	if name == "" {
 		name = "/"
 	}
-	obj, known := r.folders[name]
-	var err error
-	if !known {
-		obj, err = r.resolve(name, maxLinks)
+	if obj, known := r.folders[name]; known {
+		return obj, nil
 	}
-	if err == nil && obj.Path != name {
-		obj.Links, err = r.links(name)
+	obj, err := r.straight(name)
+	if !errors.Is(err, syscall.ENOENT) {
+		return obj, err
 	}
-	return obj, err
+	// No link is on the way to what is missing, or the kernel had said so. A
+	// missing object is named after its nearest directory that exists.
+	dir, base := path.Split(name)
+	if base == "" || base == ".." || base == "." {
+		return plan.Object{}, err
+	}
+	if dir = strings.TrimRight(dir, "/"); dir == "" {
+		dir = "/"
+	}
+	up, err := r.around(dir)
+	return plan.Object{Path: path.Join(up.Path, base), Links: up.Links}, err
 }
 
-// links walks a name part by part and returns the canonical names of the
-// symbolic links in it, and in what they lead to. The walk ends where nothing
-// stands.
-func (r *Resolver) links(name string) ([]string, error) {
-	var links []string
-	at, rest := "/", name
-	if !path.IsAbs(name) {
-		at = r.cwd
+// straight resolves a name. The error is ENOENT only where no symbolic link
+// is on the way to what is missing.
+func (r *Resolver) straight(name string) (plan.Object, error) {
+	fd, err := r.open(name, sys.OpenPathCanonical)
+	// A container's filter may refuse openat2 (EPERM, ENOSYS). The walk tells
+	// the same by openat; what the backend then lacks it says itself.
+	if errors.Is(err, syscall.ELOOP) || errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.ENOSYS) {
+		return r.walk(name)
 	}
-	for hops := 0; rest != ""; {
-		part, more, _ := strings.Cut(strings.TrimLeft(rest, "/"), "/")
-		rest = more
-		next := path.Join(at, part) // at holds no link, so ".." is what it says
-		target, err := os.Readlink(next)
-		if part == "" || err != nil {
-			at = next
-			continue
-		}
-		links = append(links, next)
-		if hops++; hops > maxLinks {
-			return nil, &os.PathError{Op: "open", Path: name, Err: syscall.ELOOP}
-		}
-		if path.IsAbs(target) {
-			at = "/"
-		}
-		rest = target + "/" + rest
+	if err != nil {
+		return plan.Object{}, err
 	}
-	return links, nil
+	defer func() { _ = syscall.Close(fd) }()
+	return Describe(fd)
 }
 
 // Find implements [plan.Resolver].
 func (r *Resolver) Find(name string) (plan.Object, error) {
-	obj, err := r.pin(name)
+	obj, err := r.straight(name)
 	if errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ENOTDIR) {
 		return plan.Object{Path: name}, nil
 	}
 	return obj, err
 }
 
-// resolve names what does not exist after its nearest folder that does, and
-// a link that leads nowhere after the link's target.
-func (r *Resolver) resolve(name string, links int) (plan.Object, error) {
-	fd, err := r.open(name, sys.OpenPathCanonical)
-	straight := err == nil || errors.Is(err, syscall.ENOENT) // the kernel followed no link
-	if !straight {
-		fd, err = r.open(name, sys.OpenPath)
-	}
-	if err == nil {
-		defer func() { _ = syscall.Close(fd) }()
-		return Describe(fd)
-	}
-	if !errors.Is(err, syscall.ENOENT) {
-		return plan.Object{}, err
-	}
-	dir, base := path.Split(name)
-	if links == 0 || base == "" || base == ".." || base == "." {
-		return plan.Object{}, err
-	}
-	if dir = strings.TrimRight(dir, "/"); dir == "" {
-		dir = "/"
-	}
-	up, err := r.around(dir, links-1)
-	if err != nil {
-		return plan.Object{}, err
-	}
-	if straight { // so no link that leads nowhere stands there either
-		return plan.Object{Path: path.Join(up.Path, base)}, nil
-	}
-	target, err := os.Readlink(path.Join(up.Path, base))
-	if err != nil {
-		return plan.Object{Path: path.Join(up.Path, base)}, nil
-	}
-	if !path.IsAbs(target) {
-		target = up.Path + "/" + target
-	}
-	return r.resolve(target, links-1)
-}
-
 // around resolves the folder of something that is missing.
-func (r *Resolver) around(dir string, links int) (plan.Object, error) {
-	if obj, known := r.folders[dir]; known {
-		return obj, nil
-	}
-	obj, err := r.resolve(dir, links)
+func (r *Resolver) around(dir string) (plan.Object, error) {
+	obj, err := r.Resolve(dir)
 	if err == nil {
 		r.folders[dir] = obj
 	}
@@ -156,16 +122,6 @@ func (r *Resolver) around(dir string, links int) (plan.Object, error) {
 // stand even where a folder on the way to it is closed to us.
 func (r *Resolver) below(name string) bool {
 	return r.cwd != "" && (name == r.cwd || strings.HasPrefix(name, r.cwd+"/"))
-}
-
-// pin opens name without any access to its content and describes it.
-func (r *Resolver) pin(name string) (plan.Object, error) {
-	fd, err := r.open(name, sys.OpenPath)
-	if err != nil {
-		return plan.Object{}, err
-	}
-	defer func() { _ = syscall.Close(fd) }()
-	return Describe(fd)
 }
 
 func (r *Resolver) open(name string, open func(string) (int, error)) (int, error) {

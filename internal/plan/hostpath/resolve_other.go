@@ -18,6 +18,14 @@ type Resolver struct{}
 // New returns a resolver whose every answer is an error.
 func New() *Resolver { return &Resolver{} }
 
+// Earlier says what sandboxed commands of earlier runs could have made.
+type Earlier interface {
+	Doubts(link string, owner uint32) bool
+}
+
+// After is New.
+func After(Earlier) *Resolver { return &Resolver{} }
+
 // Resolve implements [plan.Resolver]: it always fails.
 func (*Resolver) Resolve(name string) (plan.Object, error) {
 	return plan.Object{}, errors.New("cannot resolve " + filepath.Clean(name) + ": this system is not supported")
