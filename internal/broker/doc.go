@@ -43,8 +43,8 @@
 //   - AppArmor and SELinux see the supervisor's label.
 //   - A process that confined itself with Landlock, or descends from one that
 //     did, connects to no TCP port and no abstract socket, and file calls
-//     get what the kernel alone grants (inner_linux.go). Its limit of locks,
-//     which limits nothing, is 0.
+//     get what the tree and the kernel alone both grant (inner_linux.go). Its
+//     limit of locks, which limits nothing, is 0.
 //
 // And of signals, where Landlock does not scope them (below ABI 6):
 //

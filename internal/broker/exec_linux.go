@@ -29,13 +29,16 @@ func execveat(t *task) syscall.Errno {
 	if flags&atSymlinkNoFollow != 0 {
 		how = noFollow
 	}
+	if flags&atEmptyPath != 0 {
+		how |= emptyIsDir
+	}
 	return t.exec(t.reg(0), 1, how)
 }
 
 func (t *task) exec(dir int32, arg int, how naming) syscall.Errno {
 	on, errno := t.path(dir, arg, how)
 	if errno != 0 {
-		return letKernel // an empty name: the descriptor's own file is executed, whatever has its name
+		return letKernel
 	}
 	// An interpreter may be a script itself (exec_binprm in fs/exec.c).
 	const maxInterpreters = 5
@@ -69,8 +72,8 @@ func (t *task) makeRunnable(on target) (interpreter string, errno syscall.Errno)
 	j, node := t.judgeObject(o, plan.Read)
 	switch {
 	case j == refused:
-		return "", t.decline(on, o.name, node)
-	case j == brokered && !t.b.options.Files.Executable[Inode{uint64(o.stat.Dev), o.stat.Ino}]:
+		return "", t.refuse(on.String(), o.name, node, syscall.EACCES)
+	case j == brokered && !t.inner && !t.b.options.Files.Executable[Inode{uint64(o.stat.Dev), o.stat.Ino}]:
 		if errno := t.replace(s, node); errno != 0 {
 			return "", errno
 		}

@@ -49,10 +49,12 @@ func (t *task) move(fromDir int32, fromArg int, toDir int32, toArg int, flags ui
 	switch {
 	case from.object == nil && (a == refused || b == refused):
 		return letKernel // ENOENT, or EXDEV
+	case (a == refused || b == refused) && neverMoves(from, to, flags):
+		return letKernel // which has an errno of its own for it
 	case a == refused:
-		return t.decline(from.on, from.path(), nodeA)
+		return t.deny(from.on, from.folder, from.path(), nodeA)
 	case b == refused:
-		return t.decline(to.on, to.path(), nodeB)
+		return t.deny(to.on, to.folder, to.path(), nodeB)
 	case !t.b.land.alike(from.path(), to.path()):
 		// A folder would come to where patterns match other names below it.
 		// Whether it is one can change until the kernel looks.
@@ -63,6 +65,21 @@ func (t *task) move(fromDir int32, fromArg int, toDir int32, toArg int, flags ui
 	return t.perform(removing, func() syscall.Errno {
 		return sys.Rename(from.folder.fd, from.raw(), to.folder.fd, to.raw(), flags)
 	})
+}
+
+// neverMoves reports whether the kernel refuses a rename before it asks for
+// rights (filename_renameat2 in fs/namei.c): the flags or a slash don't fit what
+// stands there, or one name is on the way to the other.
+func neverMoves(from, to *spot, flags uint) bool {
+	folder := from.object.stat.Mode&syscall.S_IFMT == syscall.S_IFDIR
+	a, b := from.path()+"/", to.path()+"/"
+	switch {
+	case flags&sys.RenameNoReplace != 0 && to.object != nil, flags&sys.RenameExchange != 0 && to.object == nil:
+		return true
+	case flags&sys.RenameExchange == 0 && !folder && (from.slash || to.slash):
+		return true
+	}
+	return a != b && (strings.HasPrefix(a, b) || strings.HasPrefix(b, a))
 }
 
 func link(t *task) syscall.Errno { return t.addName(sys.AtCWD, 0, sys.AtCWD, 1, noFollow) }
@@ -120,10 +137,15 @@ func (t *task) addName(fromDir int32, fromArg int, toDir int32, toArg int, how n
 		b, nodeB = refused, n
 	}
 	switch {
+	case a == refused && b == native:
+		// As Landlock answers where only the old directory lacks rights
+		// (current_check_refer_path in security/landlock/fs.c): programs copy then.
+		t.refuseFor("", from.on.String(), o.name, nodeA, syscall.EXDEV)
+		return syscall.EXDEV
 	case a == refused:
-		return t.declineFound(from, o.name, nodeA)
+		return t.deny(from.on, o, o.name, nodeA)
 	case b == refused && to.object == nil:
-		return t.decline(to.on, to.path(), nodeB)
+		return t.deny(to.on, to.folder, to.path(), nodeB)
 	case b == refused, a == native && b == native:
 		return letKernel
 	}

@@ -94,7 +94,7 @@ func (t *task) makeLink(dir int32, arg int) syscall.Errno {
 	}
 	defer s.close()
 	if n := t.b.land.waypoint(s.path()); n != nil && s.object == nil {
-		return t.decline(s.on, s.path(), n)
+		return t.deny(s.on, s.folder, s.path(), n)
 	}
 	return t.atName(s, making, func() syscall.Errno { return sys.MakeLink(text, s.folder.fd, s.raw()) })
 }

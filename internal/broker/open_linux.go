@@ -141,22 +141,22 @@ func (op *opening) existing(s *spot) syscall.Errno {
 	if errno := op.barred(s); errno != 0 {
 		return op.t.unlessNative(s, errno)
 	}
-	if o.device || op.need == plan.None || creates && (s.slash || op.shared(s)) {
-		return letKernel // Landlock has no right for access mode 3
+	if op.need == plan.None || creates && s.slash {
+		return letKernel // Landlock has no right for access mode 3; EISDIR
 	}
 	j, node := op.t.judgeFound(s, op.need)
 	switch {
-	case j == refused && !s.jumped && (kind != syscall.S_IFDIR || op.need == plan.Read):
-		// What somebody outside has put there may have a rule from where it
-		// stood when the command was started.
+	case j == refused && kind == syscall.S_IFDIR && op.need != plan.Read:
+		return letKernel // EISDIR
+	case j == refused && !op.t.stream(o):
 		return op.t.refuse(op.on.String(), o.name, node, syscall.EACCES)
-	case j == refused && !s.jumped:
-		return op.t.declineFound(s, o.name, node)
+	case o.device, creates && op.shared(s):
+		return letKernel
 	case j == native && op.t.exchangeable(s, op.need):
 	case j != brokered:
 		return letKernel
 	}
-	if kind == syscall.S_IFIFO {
+	if kind == syscall.S_IFIFO && !op.t.inner {
 		return op.fifo(o)
 	}
 	return op.t.perform(removing, func() syscall.Errno { return op.reopen(o) })
@@ -224,7 +224,7 @@ func (op *opening) temporary(s *spot) syscall.Errno {
 	}
 	switch j, node := op.t.judgeFound(s, plan.Write); j {
 	case refused:
-		return op.t.declineFound(s, o.name, node)
+		return op.t.deny(s.on, o, o.name, node)
 	case native:
 		return letKernel
 	}

@@ -30,6 +30,9 @@ type task struct {
 	// wants is the access to the object that the call asks for, where it is
 	// not to write, as most calls that get here.
 	wants plan.Mode
+	// inner: the caller may be in a Landlock domain of its own. The broker
+	// refuses file calls as for everybody, and makes none.
+	inner bool
 }
 
 // reg returns an argument as the kernel takes an int: the lower half of the

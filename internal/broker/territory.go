@@ -25,6 +25,9 @@ type Files struct {
 	// Stock are inodes that have rules too, for what the command makes. They
 	// are in Native, or, if they are files, in Executable. The default, nil, is an empty one.
 	Stock *stock.Stock
+	// Streams are the command's standard streams. Each may have a rule that
+	// gives what its descriptor does.
+	Streams map[Inode]bool
 	// Matched are objects that stand where a pattern matches, and the node of
 	// each place. They are known by other names too, if they have hard links.
 	Matched map[Inode]*plan.Node
@@ -122,8 +125,8 @@ func (t *territory) lead(p string, n *plan.Node) {
 type judgement uint8
 
 const (
-	// refused: the tree does not grant it. The kernel, which was told of no
-	// rule for it either, gives the answer. The zero value.
+	// refused: the tree does not grant it, so the broker refuses it. The kernel
+	// has a rule for it if a process outside moved it there. The zero value.
 	refused judgement = iota
 	// native: the kernel was told of a rule.
 	native

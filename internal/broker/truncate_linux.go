@@ -35,8 +35,10 @@ func truncate(t *task) syscall.Errno {
 	}
 	j, node := t.judgeFound(s, plan.Write)
 	switch {
+	case j == refused && !t.stream(o):
+		return t.deny(on, o, o.name, node)
 	case j == refused:
-		return t.declineFound(s, o.name, node)
+		return letKernel
 	case j == native && !t.exchangeable(s, plan.Write):
 		return letKernel
 	}

@@ -18,19 +18,27 @@ import (
 // could not have without the broker. It is no errno of the kernel's.
 const letKernel = syscall.Errno(1 << 16)
 
-// decline records a refusal, which the kernel will speak out.
-func (t *task) decline(on target, object string, node *plan.Node) syscall.Errno {
-	_ = t.refuse(on.String(), object, node, syscall.EACCES)
-	return letKernel
+// deny refuses a change in the directory, or of the object, that at pins. The
+// answer is the broker's own: what a process outside has moved to a blocked
+// name may have a rule from where it stood when the command was started, and
+// the kernel would grant the call by that.
+func (t *task) deny(on target, at *object, named string, node *plan.Node) syscall.Errno {
+	errno := t.refuse(on.String(), named, node, syscall.EACCES)
+	kind, unknown := sys.FSKindOf(at.fd)
+	switch {
+	case unknown != 0:
+	case kind.Proc: // nothing is moved to there, and the kernel has other errnos (proc_lookupfd in fs/proc/fd.c)
+		return letKernel
+	case kind.ReadOnly: // found out before rights are asked for (mnt_want_write, fs/namespace.c)
+		return syscall.EROFS
+	}
+	return errno
 }
 
-// declineFound is decline for what was found at a spot. By a link that a pattern
-// closes the kernel would follow: it was told nothing of the link's name.
-func (t *task) declineFound(s *spot, object string, node *plan.Node) syscall.Errno {
-	if node != nil && node == s.through {
-		return t.refuse(s.on.String(), object, node, syscall.EACCES)
-	}
-	return t.decline(s.on, object, node)
+// stream reports whether an object is one of the command's standard streams,
+// which have rules of their own wherever they stand.
+func (t *task) stream(o *object) bool {
+	return t.b.options.Files.Streams[Inode{uint64(o.stat.Dev), o.stat.Ino}]
 }
 
 // judgeName decides over making, removing or replacing the name of a spot.
@@ -136,7 +144,7 @@ func (t *task) atName(s *spot, purpose purpose, do func() syscall.Errno) syscall
 	case j == brokered:
 		return t.perform(purpose, do)
 	case j == refused && s.path() != "" && (s.object == nil) == (purpose == making):
-		return t.declineFound(s, s.path(), node)
+		return t.deny(s.on, s.folder, s.path(), node)
 	}
 	return letKernel
 }
@@ -151,8 +159,12 @@ const (
 )
 
 // perform makes a call, now that all is decided, if the caller still waits
-// for it.
+// for it. For a caller in a Landlock domain of its own it makes none: only the
+// kernel knows what that caller gave up.
 func (t *task) perform(p purpose, do func() syscall.Errno) syscall.Errno {
+	if t.inner {
+		return letKernel
+	}
 	if p == making {
 		if errno := t.takeUmask(); errno != 0 {
 			return errno

@@ -29,6 +29,9 @@ func (Backend) Confine(p *plan.Plan, f *probe.Facts, streams []*os.File) (*backe
 	if err == nil {
 		err = m.allowStreams(int(c.Ruleset.Fd()), streams)
 	}
+	if err == nil && c.Files != nil {
+		c.Files.Streams, err = identities(streams)
+	}
 	if err != nil {
 		c.Close()
 		return nil, err

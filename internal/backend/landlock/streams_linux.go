@@ -7,6 +7,7 @@ import (
 	"os"
 	"syscall"
 
+	"github.com/ambit-sandbox/ambit/internal/broker"
 	"github.com/ambit-sandbox/ambit/internal/probe"
 	"github.com/ambit-sandbox/ambit/internal/sys"
 )
@@ -53,4 +54,18 @@ func (m *mechanisms) streamRights(f *os.File) (probe.FS, error) {
 		rights |= probe.FSWriteFile | probe.FSTruncate
 	}
 	return (rights | probe.FSIoctlDev) & m.rights.FS, nil
+}
+
+// identities returns the inodes of the streams: the tree does not grant them by
+// their names, and the broker leaves opening them to the kernel all the same.
+func identities(streams []*os.File) (map[broker.Inode]bool, error) {
+	out := map[broker.Inode]bool{}
+	for _, f := range streams {
+		var st syscall.Stat_t
+		if err := syscall.Fstat(int(f.Fd()), &st); err != nil {
+			return nil, &os.PathError{Op: "fstat", Path: f.Name(), Err: err}
+		}
+		out[broker.Inode{Dev: uint64(st.Dev), Ino: st.Ino}] = true
+	}
+	return out, nil
 }
