@@ -17,6 +17,9 @@ func (asNamed) Resolve(path string) (plan.Object, error) {
 }
 
 func (a asNamed) Find(path string) (plan.Object, error) { return a.Resolve(path) }
+func (a asNamed) Inside(plan.Object, func(string) bool) ([]plan.Object, error) {
+	return nil, nil
+}
 
 // tree makes a path tree of canonical paths. The first one is a folder.
 func tree(tb testing.TB, rules ...policy.PathRule) *plan.Tree {

@@ -79,8 +79,6 @@
 //   - Renaming anything to where a pattern matches other names below fails with
 //     EXDEV. It does so for files too: whether a name is a folder's can change
 //     until the kernel looks.
-//   - An exception's file that had another name in a natively granted folder
-//     before can be changed by that name.
 //   - A file made where something beside it may not be read is replaced by a
 //     copy when it is first executed: its inode number and change time are new,
 //     and a descriptor that was opened before shows the old one. It can't be

@@ -25,6 +25,9 @@ type Plan struct {
 	// of its own; the best first. They are no part of the policy. The default
 	// is that it keeps none.
 	Places []string
+	// Unfound are the blocks, by the subject of their [Ask], that close a file
+	// which may have more names in what is granted than were found.
+	Unfound map[string]bool
 	// Cgroup is what the run's control group bounds; compiling leaves it alone.
 	Cgroup Cgroup
 	Limits policy.Limits
@@ -68,6 +71,7 @@ func Compile(r *policy.Resolved, tmp string, host Resolver) (*Plan, error) {
 	if p.Tree, err = c.doubted(p.WorkDir); err != nil {
 		return nil, err
 	}
+	c.closeLinks(p)
 	p.Listed = c.listed
 	if n := p.Tree.Find(p.WorkDir.Path); n != nil && n.Mode == None {
 		return nil, &PathError{Rule: n.Rule, Reason: "it closes the working directory " + p.WorkDir.Path + "; choose another one or unblock it"}

@@ -76,7 +76,8 @@ func (c *compiler) without(doubtful map[int]string, all, sure *Tree) (*Tree, err
 	if len(out) == 0 {
 		return all, nil
 	}
-	return c.tree(c.placesBut(out)), nil
+	c.places = c.placesBut(out)
+	return c.tree(c.places), nil
 }
 
 // placesBut returns the places without those of some indices.

@@ -4,6 +4,7 @@ package plan
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/ambit-sandbox/ambit/policy"
@@ -15,6 +16,10 @@ import (
 // was listed, and not by a built-in policy, and would get less than it was to.
 func Intersect(asked, bound *Plan) (*Plan, error) {
 	p := *asked
+	p.Unfound = maps.Clone(asked.Unfound)
+	for subject, unfound := range bound.Unfound {
+		p.Unfound[subject] = p.Unfound[subject] || unfound
+	}
 	p.Tree = intersectTrees(asked.Tree, bound.Tree)
 	p.Listed = make([]Listed, 0, len(asked.Listed))
 	for _, l := range asked.Listed {

@@ -28,6 +28,9 @@ type anyFolder struct{}
 
 func (anyFolder) Resolve(name string) (plan.Object, error) { return dir(name), nil }
 func (anyFolder) Find(name string) (plan.Object, error)    { return dir(name), nil }
+func (anyFolder) Inside(plan.Object, func(string) bool) ([]plan.Object, error) {
+	return nil, nil
+}
 
 func TestPatternMatches(t *testing.T) {
 	for _, c := range []struct{ pattern, yes, no string }{

@@ -45,6 +45,8 @@ func (t table) Resolve(name string) (plan.Object, error) {
 
 func (t table) Find(name string) (plan.Object, error) { return t.Resolve(name) }
 
+func (t table) Inside(plan.Object, func(string) bool) ([]plan.Object, error) { return nil, nil }
+
 func dir(p string) plan.Object  { return plan.Object{Path: p, Exists: true, Dir: true} }
 func file(p string) plan.Object { return plan.Object{Path: p, Exists: true} }
 

@@ -22,8 +22,12 @@ type Object struct {
 	Dir, Special bool
 	// Device says that it is a device.
 	Device bool
-	// Linked says that it is a regular file with other names.
+	// Linked says that it is a regular file with other names, Names how many
+	// it has. Names is 0 for what is no regular file.
 	Linked bool
+	Names  int
+	// Foreign says that it belongs to another user.
+	Foreign bool
 	// Executable says that it is a regular file with an execute bit. Only what
 	// was found by listing a folder has it.
 	Executable bool
@@ -50,6 +54,11 @@ type Resolver interface {
 	// Find is Resolve for a path that matters only if something stands
 	// there: of a missing one it need not learn the canonical name.
 	Find(path string) (Object, error)
+	// Inside lists a directory: directories, files and special files, but no
+	// symbolic links. Regular files whose names wanted, unless it is nil,
+	// does not ask for may be left out. Of a directory that this user can
+	// neither list nor search, or that is gone, it lists nothing.
+	Inside(dir Object, wanted func(name string) bool) ([]Object, error)
 }
 
 // Listed is the fate of one listed path.

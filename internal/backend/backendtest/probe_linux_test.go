@@ -33,7 +33,7 @@ type operation func(args []string) (string, error)
 func operations() map[string]operation {
 	all := map[string]operation{}
 	for _, some := range []map[string]operation{
-		fileOperations(), processOperations(), childOperations(), socketOperations(), outerOperations(), foreignOperations(), withinOperations(), stormOperations(),
+		fileOperations(), processOperations(), childOperations(), socketOperations(), outerOperations(), foreignOperations(), withinOperations(), stormOperations(), swingOperations(),
 	} {
 		maps.Copy(all, some)
 	}

@@ -17,6 +17,9 @@ func (m *mechanisms) nested(abi, subject string) backend.Line {
 	switch {
 	case !m.broker:
 		return missing(why + "the broker can't be used: " + m.noBroker)
+	case m.unfound[subject]:
+		return missing(fmt.Sprintf("it closes a file with several names (hard links), and not all that may lie in what is granted were found among %d files and directories within %v: "+
+			"a copy in place of the file has one name", plan.LinkEntries, plan.LinkTime))
 	case m.searches[subject]:
 		return costs(abi+" rules around it, and the broker", fmt.Sprintf(
 			"in folders where it can match, %s, which also goes for what is not among the first %d found there, or not found within %v; files with several names can't be executed",

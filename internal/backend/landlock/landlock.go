@@ -33,6 +33,8 @@ type mechanisms struct {
 	// searches are the patterns because of which only those files can be
 	// executed that a search finds.
 	searches map[string]bool
+	// unfound are the blocks of files that may have more names than are known.
+	unfound map[string]bool
 	// device is a place that grants reading a device to which ioctl(2) may do
 	// something; empty if there is none.
 	device string
@@ -79,6 +81,7 @@ func derive(p *plan.Plan, f *probe.Facts) mechanisms {
 		m.filter.PathTruncate = m.brokered(p, plan.FilesTruncate)
 	}
 	m.filter.Files, m.searches = m.filesOf(p), searched(p)
+	m.unfound = p.Unfound
 	m.device = readableDevice(p.Tree)
 	m.filter.Signals = seccomp.Allow
 	if m.rights.Scope&probe.ScopeSignal == 0 {

@@ -35,6 +35,10 @@ func (w world) object(name string) plan.Object {
 func (w world) Resolve(name string) (plan.Object, error) { return w.object(name), nil }
 func (w world) Find(name string) (plan.Object, error)    { return w.object(name), nil }
 
+func (w world) Inside(dir plan.Object, wanted func(string) bool) ([]plan.Object, error) {
+	return w.list(dir, wanted)
+}
+
 func (w world) list(dir plan.Object, wanted func(string) bool) ([]plan.Object, error) {
 	var out []plan.Object
 	for _, line := range w {

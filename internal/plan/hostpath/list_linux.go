@@ -3,6 +3,7 @@
 package hostpath
 
 import (
+	"errors"
 	"os"
 	"strings"
 	"syscall"
@@ -29,6 +30,39 @@ func (r *Resolver) List(dir plan.Object, wanted func(name string) bool) ([]plan.
 	} else {
 		defer func() { _ = syscall.Close(pinned) }()
 	}
+	return list(dir, pinned, wanted)
+}
+
+// Inside implements [plan.Resolver].
+func (r *Resolver) Inside(dir plan.Object, wanted func(name string) bool) ([]plan.Object, error) {
+	pinned, err := r.open(dir.Path, sys.OpenPathCanonical)
+	if errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ENOTDIR) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = syscall.Close(pinned) }()
+	out, err := list(dir, pinned, wanted)
+	if errors.Is(err, syscall.EACCES) && shut(pinned) {
+		return nil, nil
+	}
+	return out, err
+}
+
+// shut reports whether a directory is closed to this user, who can't open it
+// either: nothing in it can be reached by name (path_resolution(7)).
+func shut(dir int) bool {
+	var st syscall.Stat_t
+	if err := syscall.Fstat(dir, &st); err != nil || int(st.Uid) == os.Geteuid() {
+		return false
+	}
+	_, errno := sys.Pin(dir, "nothing", sys.PinLink)
+	return errno == syscall.EACCES
+}
+
+// list is List for a pinned directory.
+func list(dir plan.Object, pinned int, wanted func(name string) bool) ([]plan.Object, error) {
 	fd, err := syscall.Openat(pinned, ".", syscall.O_RDONLY|syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, &os.PathError{Op: "open", Path: dir.Path, Err: err}
@@ -56,9 +90,19 @@ func (r *Resolver) List(dir plan.Object, wanted func(name string) bool) ([]plan.
 			Special:    kind != syscall.S_IFDIR && kind != syscall.S_IFREG,
 			Device:     kind == syscall.S_IFCHR || kind == syscall.S_IFBLK,
 			Linked:     kind == syscall.S_IFREG && st.Nlink > 1,
+			Names:      namesOf(&st),
+			Foreign:    int(st.Uid) != os.Geteuid(),
 			Executable: kind == syscall.S_IFREG && st.Mode&0o111 != 0,
 			Dev:        uint64(st.Dev), Ino: st.Ino,
 		})
 	}
 	return out, nil
+}
+
+// namesOf returns how many names a regular file has.
+func namesOf(st *syscall.Stat_t) int {
+	if st.Mode&syscall.S_IFMT != syscall.S_IFREG {
+		return 0
+	}
+	return int(st.Nlink)
 }

@@ -190,6 +190,8 @@ func Describe(fd int) (plan.Object, error) {
 		Dir:     kind == syscall.S_IFDIR,
 		Special: kind != syscall.S_IFDIR && kind != syscall.S_IFREG,
 		Device:  kind == syscall.S_IFCHR || kind == syscall.S_IFBLK,
+		Linked:  kind == syscall.S_IFREG && st.Nlink > 1, Names: namesOf(&st),
+		Foreign: int(st.Uid) != os.Geteuid(),
 		Dev:     uint64(st.Dev), Ino: st.Ino,
 	}, nil
 }

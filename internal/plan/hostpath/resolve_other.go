@@ -33,3 +33,9 @@ func (*Resolver) Resolve(name string) (plan.Object, error) {
 
 // Find implements [plan.Resolver]: it always fails.
 func (r *Resolver) Find(name string) (plan.Object, error) { return r.Resolve(name) }
+
+// Inside implements [plan.Resolver]: it always fails.
+func (r *Resolver) Inside(dir plan.Object, _ func(string) bool) ([]plan.Object, error) {
+	_, err := r.Resolve(dir.Path)
+	return nil, err
+}
