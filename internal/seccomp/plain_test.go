@@ -140,6 +140,9 @@ func plainCall(name string, c Config, a [6]uint64) uint32 {
 		if second == 1024 { // F_SETLEASE
 			return failWith(EACCES)
 		}
+		if second == 1036 { // F_SET_RW_HINT
+			return failWith(EINVAL)
+		}
 		return fail(EPERM, second == 8 && third < 0, second == 15)
 	case "kill", "tkill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "pidfd_send_signal":
 		return verdict(c.Signals, EPERM)

@@ -63,7 +63,8 @@ var filesAll = []rule{
 	},
 }
 
-// ownerRules close two ways in which an open descriptor acts on others.
+// ownerRules close ways in which an open descriptor acts on others, or on a file
+// that it may only read.
 var ownerRules = []rule{
 	{
 		calls: []call{callFcntl}, when: "F_SETOWN with a process group",
@@ -92,5 +93,12 @@ var ownerRules = []rule{
 		errno:  EACCES,
 		reason: "holds up others who open a file, although it is only granted for reading",
 		source: "fcntl(2), \"Leases\": a lease breaker waits up to /proc/sys/fs/lease-break-time",
+	},
+	{
+		calls: []call{callFcntl}, when: "F_SET_RW_HINT",
+		checks: []check{{word: arg1, values: []uint32{1036}}},
+		errno:  EINVAL,
+		reason: "changes metadata of a file that is open for reading only; kernels before 4.13 don't know it, and programs go on without",
+		source: "fcntl(2), \"File read/write hints\"; fcntl_set_rw_hint in fs/fcntl.c",
 	},
 }
