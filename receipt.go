@@ -150,7 +150,11 @@ func (r *Receipt) redact(by *Redactor) {
 	}
 	for i := range r.Denials {
 		d := &r.Denials[i]
-		d.Named, d.Object = by.Redact(d.Named), by.Redact(d.Object)
+		object := d.Object
+		d.Named, d.Object = by.Redact(d.Named), by.Redact(object)
+		if d.Object != object {
+			d.Grant = nil // it would name a secret, or another object
+		}
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"syscall"
 
-	"github.com/ambit-sandbox/ambit/denial"
 	"github.com/ambit-sandbox/ambit/internal/launch"
 )
 
@@ -17,14 +16,6 @@ func (r *Receipt) launched(res *launch.Result, stdout, stderr *launch.Output) {
 	r.Durations.Sweep = milliseconds(res.Sweep)
 	r.Outcome = outcomeOf(res)
 	r.Outcome.Stdout, r.Outcome.Stderr = countOf(stdout), countOf(stderr)
-}
-
-// addGrants works out what would let the refused calls through.
-func (r *Receipt) addGrants() {
-	exists := func(name string) bool { var st syscall.Stat_t; return syscall.Lstat(name, &st) == nil }
-	for i := range r.Denials {
-		r.Denials[i].Grant = denial.GrantFor(&r.Denials[i], exists)
-	}
 }
 
 func countOf(o *launch.Output) *OutputCount {

@@ -293,8 +293,8 @@ func (r *runner) result(err error) (*Result, error) {
 		r.receipt.Backend = un.Backend
 	}
 	r.removeTmp()
+	r.addGrants() // for names as they are, not as they are shown
 	r.receipt.redact(r.redactor)
-	r.receipt.addGrants()
 	return res, err
 }
 

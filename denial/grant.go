@@ -24,14 +24,14 @@ type Grant struct {
 }
 
 // GrantFor works out the least grant for a denial: nil if no grant of a policy
-// has to do with it. exists reports whether there is something at a path; what
-// is missing can be granted only with the folder around it.
-func GrantFor(d *Denial, exists func(name string) bool) *Grant {
+// has to do with it. A grant names the object that was wanted. Where something
+// on the way to that is missing, it names the topmost missing name.
+func GrantFor(d *Denial, on *Places) *Grant {
 	switch r := d.Rule; {
 	case d.Access == "" || d.Reason != "":
 		return nil
 	case r == nil || r.Kind == policy.Read && d.Access == Write:
-		return forPath(d, exists)
+		return forPath(d, on)
 	case r.Kind == policy.BlockedWrite && r.Builtin:
 		return forProtection(r)
 	case r.Kind == policy.Blocked, r.Kind == policy.BlockedWrite:
@@ -50,52 +50,27 @@ func forProtection(r *policy.PathRule) *Grant {
 	return nil
 }
 
-func forPath(d *Denial, exists func(string) bool) *Grant {
-	name := d.Object
-	g := &Grant{}
-	for name != "" && !exists(name) {
-		name = path.Dir(name)
-		g.Keep = "it opens all of " + name
-	}
-	if !path.IsAbs(name) || name == "/" {
+func forPath(d *Denial, on *Places) *Grant {
+	if !path.IsAbs(d.Object) || d.Object == "/" {
 		return nil
 	}
-	g.Flag = "--" + string(d.Access) + " " + quote(name)
+	name, keep := on.wanted(d)
+	if why := on.tooMuch(name); why != "" {
+		return &Grant{Keep: "a grant of " + quote(name) + " would open " + why}
+	}
+	g := grantPath(name, d.Access)
+	g.Keep = keep
+	return g
+}
+
+// grantPath grants an access to one path.
+func grantPath(name string, a Access) *Grant {
+	g := &Grant{Flag: "--" + string(a) + " " + quote(name)}
 	if list := []string{policy.Literal(name)}; !utf8.ValidString(name) {
-	} else if d.Access == Write {
+	} else if a == Write {
 		g.Policy = &policy.Policy{WritePaths: list}
 	} else {
 		g.Policy = &policy.Policy{ReadPaths: list}
 	}
 	return g
-}
-
-// quote makes a word of a shell: plain where it can be, and without a byte
-// that a terminal could take for a command ("$'...'" as in Bash and POSIX 2024).
-func quote(s string) string {
-	plain := func(r rune) bool {
-		return r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || strings.ContainsRune("/._-+=:,@%", r)
-	}
-	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
-		return s
-	}
-	var b strings.Builder
-	odd := false
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case c < ' ' || c >= 0x7f:
-			odd = true
-			const hex = "0123456789abcdef"
-			b.WriteString(`\x` + string(hex[c>>4]) + string(hex[c&15]))
-		case c == '\'' || c == '\\':
-			odd = true
-			b.WriteString(`\` + string(c))
-		default:
-			b.WriteByte(c)
-		}
-	}
-	if odd {
-		return "$'" + b.String() + "'"
-	}
-	return "'" + s + "'"
 }

@@ -27,13 +27,18 @@ func TestGrantsLift(t *testing.T) {
 		"a mode":              {`chmod 0700 READ/file`, "--write READ/file"},
 		"a mode, odd name":    {`chmod 0700 "READ/it's an odd \$name"`, `--write $'READ/it\'s an odd $name'`},
 		"times":               {`touch -c READ/file`, "--write READ/file"},
+		"a removed file":      {`rm -f READ/sub/file`, "--write READ/sub"},
+		"a renamed file":      {`mv READ/sub/file READ/sub/other`, "--write READ/sub"},
+		"a removed directory": {`rmdir READ/sub/empty`, "--write READ/sub"},
+		"a link":              {`ln READ/file linked`, "--write READ/file"},
 		"a block":             {`echo x > shut`, ""},
 		"a block for writing": {`echo x > half`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			w.must(os.MkdirAll(w.at("work/.git/hooks"), 0o755))
-			for _, f := range []string{"read/file", "read/it's an odd $name", "work/half"} {
+			w.must(os.MkdirAll(w.at("read/sub/empty"), 0o755))
+			for _, f := range []string{"read/file", "read/sub/file", "read/it's an odd $name", "work/half"} {
 				w.write(f, "text")
 			}
 			names := strings.NewReplacer("WORK", w.at("work"), "READ", w.at("read"))
@@ -65,6 +70,10 @@ func TestGrantsLift(t *testing.T) {
 			line := exec.Command("bash", "-c", `exec "$0" run "${@:2}" `+flag+` -- /bin/sh -c "$1"`, os.Getenv("AMBIT_BIN"), script)
 			line.Args, line.Dir, line.Env = append(line.Args, flags...), w.at("work"), w.environ()
 			succeed(t, line)
+			w.must(os.RemoveAll(w.at("read/sub")))
+			w.must(os.RemoveAll(w.at("work/linked")))
+			w.must(os.MkdirAll(w.at("read/sub/empty"), 0o755))
+			w.write("read/sub/file", "text")
 			g.Policy.Extends = "workspace"
 			text, err := json.Marshal(g.Policy)
 			w.must(err)
