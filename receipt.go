@@ -151,7 +151,7 @@ func (r *Receipt) redact(by *Redactor) {
 	for i := range r.Denials {
 		d := &r.Denials[i]
 		object := d.Object
-		d.Named, d.Object = by.Redact(d.Named), by.Redact(object)
+		d.Named, d.Object, d.Program = by.Redact(d.Named), by.Redact(object), by.Redact(d.Program)
 		if d.Object != object {
 			d.Grant = nil // it would name a secret, or another object
 		}

@@ -25,6 +25,16 @@ type Denial struct {
 	Errno string `json:"errno"`
 	// PID is the calling thread, as the supervisor numbers threads.
 	PID int `json:"pid"`
+	// Process is the process that the thread belongs to, 0 if that could not
+	// be found out.
+	Process int `json:"process,omitempty"`
+	// Program is what the process calls itself (proc_pid_comm(5)), for Git
+	// with its subcommand ("git worktree"). The process chooses it, so it
+	// proves nothing.
+	Program string `json:"program,omitempty"`
+	// At is when the call was refused, in milliseconds from the start of the
+	// command.
+	At float64 `json:"at_ms"`
 	// Reason says why it was refused although the rule grants it; empty where
 	// the rule does not.
 	Reason string `json:"reason,omitempty"`

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"github.com/ambit-sandbox/ambit/denial"
 	"github.com/ambit-sandbox/ambit/internal/plan"
@@ -51,6 +52,7 @@ type Broker struct {
 	covered  map[int32]call // those that Landlock covers too
 	land     *territory     // what covered decides by
 	log      recorder
+	began    time.Time
 	crew     crew
 	// first is whether the first thread can serve.
 	first chan error
@@ -70,7 +72,7 @@ type Broker struct {
 // New makes a broker and takes over the listener: the descriptor is the
 // broker's from now on, even if New fails.
 func New(listener int, o Options) (*Broker, error) {
-	b := &Broker{options: o, listener: listener, proc: -1, fds: -1, stop: -1, calls: callTable(), inner: newInner(), first: make(chan error, 1)}
+	b := &Broker{options: o, listener: listener, proc: -1, fds: -1, stop: -1, calls: callTable(), inner: newInner(), first: make(chan error, 1), began: time.Now()}
 	maps.Copy(b.calls, signalCalls())
 	b.threadPidfds = sys.HasThreadPidfds()
 	b.self = "/" + strconv.Itoa(os.Getpid()) + "/"

@@ -36,6 +36,13 @@ func (r *recorder) add(d denial.Denial) {
 	r.kept = append(r.kept, d)
 }
 
+// full reports whether what is added from now on is only counted.
+func (r *recorder) full() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.kept) == maxDenials
+}
+
 func (r *recorder) denials() ([]denial.Denial, int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -14,6 +14,9 @@ func TestRecorderIsBounded(t *testing.T) {
 	var r recorder
 	const more = 10
 	for i := range maxDenials + more {
+		if r.full() != (i >= maxDenials) {
+			t.Fatalf("full with %d: %v", i, r.full())
+		}
 		r.add(denial.Denial{PID: i})
 	}
 	list, dropped := r.denials()

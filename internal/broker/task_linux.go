@@ -79,7 +79,10 @@ func (t *task) refuse(named, object string, node *plan.Node, errno syscall.Errno
 func (t *task) refuseFor(why, named, object string, node *plan.Node, errno syscall.Errno) {
 	d := denial.Denial{
 		Call: t.call, Named: named, Object: object,
-		Errno: sys.ErrnoName(errno), PID: t.tid, Reason: why,
+		Errno: sys.ErrnoName(errno), PID: t.tid, Reason: why, At: t.b.elapsed(),
+	}
+	if !t.b.log.full() {
+		d.Process, d.Program = t.caller()
 	}
 	if node != nil {
 		rule := node.Rule
