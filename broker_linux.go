@@ -11,11 +11,12 @@ import (
 type brokering struct {
 	broker *broker.Broker
 	served chan error
+	files  bool // it serves calls on files
 }
 
 // serveBroker has the launch start the broker as soon as there is a listener.
 func (r *runner) serveBroker(req *launch.Request) *brokering {
-	b := &brokering{}
+	b := &brokering{files: r.confined.Files != nil}
 	if !r.confined.Brokered {
 		return b
 	}
@@ -49,6 +50,6 @@ func (b *brokering) stop(receipt *Receipt) {
 		}
 		receipt.Denials, receipt.DenialsDropped = b.broker.Denials()
 		handed, continued := b.broker.Calls()
-		receipt.Brokered = &Brokered{Handed: handed, Kernel: continued, Answered: handed - continued}
+		receipt.Brokered = &Brokered{Handed: handed, Kernel: continued, Answered: handed - continued, Files: b.files}
 	}
 }

@@ -69,6 +69,10 @@ type Brokered struct {
 	// those that the broker made, or refused.
 	Kernel   int64 `json:"kernel"`
 	Answered int64 `json:"answered"`
+	// Files says that calls which open, make or remove files came to the broker
+	// where no rule of the kernel's decides. Without that the kernel refuses
+	// them by itself, and there is no record of it.
+	Files bool `json:"files"`
 }
 
 // PathReceipt is the fate of one listed path.

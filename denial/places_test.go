@@ -6,6 +6,8 @@ import (
 	"path"
 	"strings"
 	"testing"
+
+	"github.com/ambit-sandbox/ambit/policy"
 )
 
 // testPlaces is a host on which names say what stands there: "missing" is not
@@ -68,4 +70,8 @@ func TestGuarded(t *testing.T) {
 			t.Errorf("%s: %q", name, g.Keep)
 		}
 	}
+}
+
+func protection(name string) *policy.PathRule {
+	return &policy.PathRule{Kind: policy.BlockedWrite, Origin: "built-in workspace, " + name, Builtin: true}
 }

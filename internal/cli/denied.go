@@ -5,18 +5,48 @@ package cli
 import (
 	"fmt"
 	"strconv"
+	"strings"
+	"time"
 
 	"github.com/ambit-sandbox/ambit"
+	"github.com/ambit-sandbox/ambit/denial"
 )
 
 // denied says in one line what the sandbox refused a command that failed, by
-// which rule, and what would let it through: the last refusal on record, since
-// what came before it the command went on from.
+// which rule, and what would let it through. Whether that made the command
+// fail only the command knows: the line says what was refused, and names a
+// grant only for what may have to do with the end.
 func (a *App) denied(r *ambit.Receipt) {
-	if len(r.Denials) == 0 {
+	total := len(r.Denials) + r.DenialsDropped
+	if total == 0 {
+		a.unrecorded(r)
 		return
 	}
-	d := r.Denials[len(r.Denials)-1]
+	var suspects []denial.Denial
+	if r.DenialsDropped == 0 { // those that were dropped came last
+		suspects = denial.Suspects(r.Denials, time.Duration(r.Durations.Run*float64(time.Millisecond)))
+	}
+	if len(suspects) == 0 {
+		a.complain("the sandbox refused " + calls(total) + "; whether the failure comes from that is not known: --receipt FILE lists what was refused")
+		return
+	}
+	text := describe(&suspects[len(suspects)-1]) + remedy(suspects)
+	if more := total - len(suspects); more > 0 {
+		text += fmt.Sprintf(" (%s more refused: --receipt FILE lists them)", calls(more))
+	}
+	a.complain(text)
+}
+
+// unrecorded says that there is no record to look at, where that is so.
+func (a *App) unrecorded(r *ambit.Receipt) {
+	recorded := r.Brokered != nil && r.Brokered.Files
+	if o := r.Outcome; !recorded && o.Executed && o.Signal == 0 && !o.TimedOut {
+		a.complain("under this policy the kernel refuses files by itself and leaves no record; whether the failure comes from that is not known")
+	}
+}
+
+// describe says what was refused, and by which rule.
+func describe(d *denial.Denial) string {
 	object := d.Object
 	if object == "" {
 		object = d.Named
@@ -24,23 +54,39 @@ func (a *App) denied(r *ambit.Receipt) {
 	text := fmt.Sprintf("the sandbox refused %s of %s (%s): ", d.Call, strconv.Quote(object), d.Errno)
 	switch {
 	case d.Reason != "":
-		text += d.Reason
+		return text + d.Reason
 	case d.Rule != nil:
-		text += fmt.Sprintf("%s has %s %s", d.Rule.Origin, d.Rule.Kind, strconv.Quote(d.Rule.Path))
+		return text + fmt.Sprintf("%s has %s %s", d.Rule.Origin, d.Rule.Kind, strconv.Quote(d.Rule.Path))
 	case d.Object != "":
-		text += "no rule grants it"
-	default:
-		text += "it is outside of the sandbox"
+		return text + "no rule grants it"
 	}
-	switch g := d.Grant; {
-	case g == nil:
-	case g.Flag != "":
-		text += "; " + g.Flag + " would lift that"
-	default:
-		text += "; " + g.Keep
+	return text + "it is outside of the sandbox"
+}
+
+// mostFlags is how many grants still are one suggestion. Whoever needs more
+// needs another policy.
+const mostFlags = 4
+
+// remedy says what would let all of some refused calls of one process through,
+// the last of which was described.
+func remedy(list []denial.Denial) string {
+	flags := denial.Flags(list)
+	switch last := list[len(list)-1].Grant; {
+	case len(flags) > 0 && len(flags) <= mostFlags && len(list) == 1:
+		return "; " + strings.Join(flags, " ") + " would lift that"
+	case len(flags) > 0 && len(flags) <= mostFlags:
+		return fmt.Sprintf("; %s would lift that and %s more of the same process", strings.Join(flags, " "), calls(len(list)-1))
+	case last != nil && last.Flag == "":
+		return "; " + last.Keep
+	case len(list) == 1:
+		return ""
 	}
-	if more := len(r.Denials) - 1 + r.DenialsDropped; more > 0 {
-		text += fmt.Sprintf(" (%d refused before it: --receipt FILE lists them)", more)
+	return fmt.Sprintf("; %s of the same process were refused: --receipt FILE lists them", calls(len(list)))
+}
+
+func calls(n int) string {
+	if n == 1 {
+		return "1 call"
 	}
-	a.complain(text)
+	return fmt.Sprintf("%d calls", n)
 }
