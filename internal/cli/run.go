@@ -96,6 +96,7 @@ func (a *App) report(res *ambit.Result, err error) {
 		a.nextStep(err)
 		return
 	}
+	a.listed(res.Receipt)
 	o := res.Receipt.Outcome
 	if o.ExecError != "" {
 		a.complain(o.ExecError)
