@@ -101,8 +101,8 @@ type Outcome struct {
 	Executed bool `json:"executed"`
 	// ExecError says why not.
 	ExecError string `json:"exec_error,omitempty"`
-	// Lost: the launcher was killed while the command ran, and the command
-	// with it. ExitCode is then 137.
+	// Lost: the launcher or the supervisor was killed while the command ran,
+	// so how the command would have ended is not known. ExitCode is then 137.
 	Lost bool `json:"lost,omitempty"`
 	// CPUExceeded: the command's processes together had used up its processor
 	// time, and were killed. ExitCode is then 152. Only a control group tells;
@@ -112,7 +112,9 @@ type Outcome struct {
 	// command had reached its memory limit; the command itself may go on, or
 	// have been one of them. Only a control group tells.
 	MemoryKills int `json:"memory_kills,omitempty"`
-	// Left: the kernel held processes of the tree against SIGKILL.
+	// Left: processes of the tree may be there still, since the kernel held
+	// them against SIGKILL, or since the launcher was killed and this process
+	// is not the one that they fell to.
 	Left bool `json:"left,omitempty"`
 	// Stdout and Stderr count bytes, if the output went through the
 	// supervisor.

@@ -49,6 +49,14 @@ func (o *Outcome) lost() {
 	o.Lost, o.Signal, o.ExitCode = true, int(syscall.SIGKILL), 128+int(syscall.SIGKILL)
 }
 
+// remains says what is known of the processes of a run that was lost.
+func (o *Outcome) remains() string {
+	if o.Left {
+		return "processes of the command may be left"
+	}
+	return "nothing of the command is left"
+}
+
 // execFailure tells a command that is not there from one that can't be
 // executed. ENOENT of a file that exists is about its interpreter or loader
 // (execve(2), ERRORS).

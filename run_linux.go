@@ -194,8 +194,9 @@ func (r *runner) launch(ctx context.Context) error {
 	b := r.serveBroker(req)
 	r.res, err = r.launcher.Run(ctx, req)
 	b.stop(r.receipt)
-	if r.res != nil && r.res.Killed && r.adopter != nil {
-		r.res.Left = r.adopter.Kill(adoptedTime) != nil
+	if r.res != nil && r.res.Killed {
+		// Without an adopter the orphans have fallen to another process.
+		r.res.Left = r.adopter == nil || r.adopter.Kill(adoptedTime) != nil
 	}
 	if r.res != nil && r.res.Emptied {
 		r.confined.Over()
@@ -207,7 +208,7 @@ func (r *runner) launch(ctx context.Context) error {
 	switch {
 	case errors.Is(err, launch.ErrLost):
 		r.receipt.Outcome.lost()
-		return err
+		return fmt.Errorf("%w; %s", err, r.receipt.Outcome.remains())
 	case err != nil && ctx.Err() != nil && r.receipt.Outcome != nil:
 		r.receipt.Outcome.Cancelled = true
 		return err

@@ -76,8 +76,8 @@ type Result struct {
 var errLauncher = errors.New("the launcher ended unexpectedly")
 
 // ErrLost: the launcher was killed while the command ran, so how the command
-// would have ended is not known. It was killed with it.
-var ErrLost = errors.New("the launcher was killed while the command ran; the command was killed with it")
+// would have ended is not known, nor whether anything of it is left.
+var ErrLost = errors.New("the launcher was killed while the command ran")
 
 // Run launches the command and waits until nothing of it is left. A step of
 // the set-up that failed is a *child.StepError: then nothing has run. When
