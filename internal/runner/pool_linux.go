@@ -32,7 +32,8 @@ type Runner struct {
 }
 
 // New makes a runner and starts to fill its pool. The error is of the
-// supervisor: it can't be started, or is not of this build.
+// supervisor: it can't be started, or is not of this build. A process has one
+// runner at a time, as it becomes the one that processes of dead runs fall to.
 func New(c Config) (*Runner, error) {
 	c.defaults()
 	name, err := c.supervisor()
@@ -40,7 +41,11 @@ func New(c Config) (*Runner, error) {
 		return nil, err
 	}
 	r := &Runner{config: c, warm: make(chan *process, c.Pool+1), missing: make(chan struct{}, c.Pool+1)}
-	if r.program, err = openProgram(name, c.build); err != nil {
+	own, err := adopt()
+	if err != nil {
+		return nil, err
+	}
+	if r.program, err = openProgram(name, c.build, own); err != nil {
 		return nil, err
 	}
 	if err := r.openGroups(); err != nil {

@@ -92,7 +92,8 @@ func (r *Runner) doctor(ctx context.Context) (*ambit.Host, error) {
 	b, err := io.ReadAll(io.LimitReader(from, maxReport))
 	stop()
 	_ = sys.Kill(pid, syscall.SIGKILL) // it has said all, or will not be heard
-	sys.WaitFor(pid)
+	r.program.children.wait(pid)
+	r.program.children.sweep(abortTime) // what it was trying
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}

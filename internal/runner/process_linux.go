@@ -21,14 +21,15 @@ type program struct {
 	fd   int
 	null int
 	// build is what it must be.
-	build string
+	build    string
+	children *children
 }
 
 // lowest is a number above those that a child's descriptors get.
 const lowest = 10
 
-func openProgram(name, build string) (*program, error) {
-	p := &program{name: name, fd: -1, null: -1, build: build}
+func openProgram(name, build string, c *children) (*program, error) {
+	p := &program{name: name, fd: -1, null: -1, build: build, children: c}
 	var err error
 	if p.fd, err = openAbove(name, syscall.O_RDONLY|syscall.O_NONBLOCK); err == nil {
 		p.null, err = openAbove(os.DevNull, syscall.O_RDWR)
@@ -77,7 +78,9 @@ func (p *program) exec(args, env []string, files ...int) (int, error) {
 		attr.Files = append(attr.Files, uintptr(fd))
 	}
 	attr.Files = append(attr.Files, uintptr(above))
-	pid, err := syscall.ForkExec(fmt.Sprintf("/proc/self/fd/%d", p.fd), args, attr)
+	pid, err := p.children.start(func() (int, error) {
+		return syscall.ForkExec(fmt.Sprintf("/proc/self/fd/%d", p.fd), args, attr)
+	})
 	if err != nil {
 		return 0, fmt.Errorf("cannot start the supervisor %s: %w", p.name, err)
 	}
@@ -91,6 +94,9 @@ type process struct {
 	conn     *supervisor.Conn
 	faults   int      // what it says on stderr
 	launcher *os.File // a pidfd: when it has ended, nothing is left
+	children *children
+	// orderly: it has ended by itself, with everything that it started.
+	orderly bool
 }
 
 // readyTime bounds a supervisor's start, which takes some milliseconds.
@@ -98,7 +104,7 @@ const readyTime = 30 * time.Second
 
 // start starts a supervisor and waits until it is ready.
 func (p *program) start(ctx context.Context) (*process, error) {
-	s := &process{faults: -1}
+	s := &process{faults: -1, children: p.children}
 	if err := s.exec(p); err != nil {
 		return nil, err
 	}
@@ -185,7 +191,8 @@ func (s *process) alive() bool {
 func (s *process) kill() {
 	if s.pid > 0 {
 		_ = sys.Kill(s.pid, syscall.SIGKILL)
-		sys.WaitFor(s.pid)
+		ws := s.children.wait(s.pid)
+		s.orderly = ws.Exited() && ws.ExitStatus() == 0
 		s.pid = 0
 	}
 }
@@ -223,11 +230,19 @@ func (s *process) said() string {
 	return ""
 }
 
-// close ends a supervisor that has no command, and lets go of everything.
+// abortTime bounds the wait for a launcher that has nothing to launch. One that
+// takes longer is waited for by a later sweep.
+const abortTime = 2 * time.Second
+
+// close ends a supervisor that has no command, and lets go of everything. The
+// launcher of one that was killed has fallen to this process.
 func (s *process) close() {
 	_ = s.socket.Close()
 	s.kill()
 	if s.launcher != nil {
+		if !s.orderly && s.settled(abortTime) {
+			s.children.reap(int(s.launcher.Fd()))
+		}
 		_ = s.launcher.Close()
 	}
 	if s.faults >= 0 {

@@ -45,6 +45,7 @@ type run struct {
 	stdout, stderr *output
 
 	starting, started bool
+	left              bool // processes of the run may be there still
 	done              *supervisor.Result
 }
 
@@ -230,10 +231,7 @@ func (x *run) end() {
 }
 
 func (x *run) result(ctx context.Context) (*Result, error) {
-	settled := x.process.settled(treeTime)
-	if x.group != "" {
-		settled = x.removeGroup() == nil
-	}
+	x.left = !x.emptied()
 	said := x.redact.Text(x.process.said())
 	x.process.close()
 	res := x.lost(said)
@@ -241,7 +239,7 @@ func (x *run) result(ctx context.Context) (*Result, error) {
 		res = &Result{ExitCode: x.done.ExitCode, Code: x.done.Code, Error: x.done.Error, Receipt: x.done.Receipt}
 	}
 	if o := res.Receipt.Outcome; o != nil {
-		o.Left = o.Left || !settled
+		o.Left = x.left
 		o.Stdout = counted(x.stdout, o.Stdout)
 		o.Stderr = counted(x.stderr, o.Stderr)
 	} else {
@@ -249,6 +247,26 @@ func (x *run) result(ctx context.Context) (*Result, error) {
 		x.stderr.finish()
 	}
 	return res, x.judge(ctx, res)
+}
+
+// emptied waits until nothing of the run is left, and ends what is. It reports
+// whether it came to that.
+func (x *run) emptied() bool {
+	settled := x.process.settled(treeTime)
+	if x.group != "" {
+		settled = x.removeGroup() == nil
+	}
+	own := x.r.program.children
+	if x.process.orderly && x.done != nil && !leftBehind(x.done) {
+		own.again()
+		return settled
+	}
+	return own.sweep(sweepTime) && settled
+}
+
+// leftBehind: the supervisor says that it could not end everything.
+func leftBehind(r *supervisor.Result) bool {
+	return r.Receipt != nil && r.Receipt.Outcome != nil && r.Receipt.Outcome.Left
 }
 
 // judge says what went wrong, if anything did.
@@ -285,7 +303,10 @@ func (x *run) lost(said string) *Result {
 		receipt.Code, receipt.Error = ambit.CodeUnavailable, text
 		return &Result{ExitCode: ambit.ExitUnavailable, Code: ambit.CodeUnavailable, Error: text, Receipt: receipt}
 	}
-	text := "the supervisor was killed while the command ran; the command was killed with it" + said
+	text := "the supervisor was killed while the command ran; nothing of the command is left" + said
+	if x.left {
+		text = "the supervisor was killed while the command ran; processes of the command may be left" + said
+	}
 	const killed = 128 + int(syscall.SIGKILL)
 	receipt.Error = text
 	receipt.Outcome = &ambit.Outcome{ExitCode: killed, Signal: int(syscall.SIGKILL), Executed: x.started, Lost: true}

@@ -98,7 +98,8 @@ func (c *Config) defaults() {
 }
 
 // ErrLost is matched by the error of a run whose supervisor or launcher was
-// killed after the command may have been executed. Its tree was ended.
+// killed after the command may have been executed. The receipt's Outcome.Left
+// says whether something of it may be left.
 var ErrLost = errors.New("the run was lost")
 
 // Error is how a run failed. It matches [ambit.ErrUnavailable],
