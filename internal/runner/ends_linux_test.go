@@ -110,6 +110,9 @@ func TestLauncherKilled(t *testing.T) {
 	if o := tr.res.Receipt.Outcome; !errors.Is(tr.err, runner.ErrLost) || tr.res.ExitCode != 137 || o == nil || !o.Lost || o.Left {
 		t.Errorf("%+v %+v %v", tr.res, o, tr.err)
 	}
+	if want := "the launcher was killed while the command ran; nothing of the command is left"; tr.res.Error != want {
+		t.Errorf("%q instead of %q", tr.res.Error, want)
+	}
 }
 
 // TestWaitingKilled: a supervisor that was killed while it waited is replaced.
