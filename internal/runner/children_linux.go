@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -37,7 +38,7 @@ type children struct {
 	own map[int]bool
 	// sweeping is held by the one that ends what is left.
 	sweeping sync.Mutex
-	left     bool // the last sweep did not end everything
+	left     atomic.Bool // the last pass did not end everything
 }
 
 // adopt makes this process the one that orphans fall to. Children that it has
@@ -91,9 +92,9 @@ func (c *children) sweep(most time.Duration) bool {
 	defer c.sweeping.Unlock()
 	for end := time.Now().Add(most); ; time.Sleep(sweepPause) {
 		found, err := c.pass()
-		c.left = found > 0 || err != nil
-		if !c.left || err != nil || time.Now().After(end) {
-			return !c.left
+		c.left.Store(found > 0 || err != nil)
+		if !c.left.Load() || err != nil || time.Now().After(end) {
+			return !c.left.Load()
 		}
 	}
 }
@@ -102,14 +103,15 @@ func (c *children) sweep(most time.Duration) bool {
 // processor to end.
 const sweepPause = 500 * time.Microsecond
 
-// again sweeps if the last sweep left something.
+// again makes one more pass if the last one left something. It waits for no
+// sweep that is under way, which is another run's matter.
 func (c *children) again() {
-	c.sweeping.Lock()
-	left := c.left
-	c.sweeping.Unlock()
-	if left {
-		c.sweep(0)
+	if !c.left.Load() || !c.sweeping.TryLock() {
+		return
 	}
+	defer c.sweeping.Unlock()
+	found, err := c.pass()
+	c.left.Store(found > 0 || err != nil)
 }
 
 // pass kills or reaps every orphan, and returns how many there were. Each tree
