@@ -177,14 +177,23 @@ func (d *pod) command(args ...string) *exec.Cmd {
 	return c
 }
 
-func (d *pod) run(args ...string) (int, string) {
+// ended is how a command in the pod ended. What it writes on one stream has no
+// order to what it writes on the other: the service passes them on separately.
+type ended struct {
+	code           int
+	stdout, stderr string
+}
+
+func (d *pod) run(args ...string) ended {
 	d.t.Helper()
 	c := d.command(args...)
-	out, err := c.CombinedOutput()
+	var stdout, stderr strings.Builder
+	c.Stdout, c.Stderr = &stdout, &stderr
+	err := c.Run()
 	if c.ProcessState == nil {
 		d.t.Fatal(err)
 	}
-	return c.ProcessState.ExitCode(), string(out)
+	return ended{c.ProcessState.ExitCode(), stdout.String(), stderr.String()}
 }
 
 // work is what a command does with files, by all the ways that go through the
@@ -195,19 +204,19 @@ const work = `set -e; echo a >a; chmod 640 a; touch -d @1 a; mv a b; mkdir -p d/
 // without capabilities, commands run as they should, and no namespace is made.
 func TestSeccompProfile(t *testing.T) {
 	d := newPod(t, readProfile(t))
-	if code, out := d.run(programs+"/ambitd", "check", "--config", d.dir+"/ambitd.json"); code != 0 || !strings.HasPrefix(out, "ok: ") {
-		t.Errorf("%d %s", code, out)
+	if e := d.run(programs+"/ambitd", "check", "--config", d.dir+"/ambitd.json"); e.code != 0 || !strings.HasPrefix(e.stdout, "ok: ") {
+		t.Errorf("%+v", e)
 	}
-	if code, out := d.run(programs+"/ambit", "run", "--", "sh", "-c", work); code != 0 || !strings.HasPrefix(out, "a\n") {
-		t.Errorf("%d %s", code, out)
+	if e := d.run(programs+"/ambit", "run", "--", "sh", "-c", work); e.code != 0 || e.stdout != "a\n" {
+		t.Errorf("%+v", e)
 	}
 	unshare, err := exec.LookPath("unshare")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, kind := range []string{"--user", "--mount", "--pid", "--net", "--ipc", "--uts", "--cgroup", "--time"} {
-		if code, out := d.run(unshare, kind, "true"); code == 0 || !strings.Contains(out, "Operation not permitted") {
-			t.Errorf("%s: %d %s", kind, code, out)
+		if e := d.run(unshare, kind, "true"); e.code == 0 || !strings.Contains(e.stderr, "Operation not permitted") {
+			t.Errorf("%s: %+v", kind, e)
 		}
 	}
 }
@@ -218,8 +227,8 @@ func TestSeccompProfileNeeded(t *testing.T) {
 	p := readProfile(t)
 	p.Syscalls = append(p.Syscalls, ociSyscall{Names: []string{"pidfd_getfd"}, Action: "SCMP_ACT_ERRNO", ErrnoRet: uint32(syscall.EPERM)})
 	d := newPod(t, p)
-	if code, out := d.run(programs+"/ambitd", "check", "--config", d.dir+"/ambitd.json"); code != 1 || !strings.Contains(out, "SANDBOX_UNAVAILABLE") {
-		t.Errorf("%d %s", code, out)
+	if e := d.run(programs+"/ambitd", "check", "--config", d.dir+"/ambitd.json"); e.code != 1 || !strings.Contains(e.stderr, "SANDBOX_UNAVAILABLE") {
+		t.Errorf("%+v", e)
 	}
 }
 
@@ -236,16 +245,16 @@ func TestContainerLayout(t *testing.T) {
 	}
 	over := make(chan error, 1)
 	go func() { over <- service.Wait() }()
-	if code, out := d.run(programs+"/ambitd", "ready", "--config", config, "--within", fmt.Sprint(patience)); code != 0 {
-		t.Errorf("%d %s", code, out)
+	if e := d.run(programs+"/ambitd", "ready", "--config", config, "--within", fmt.Sprint(patience)); e.code != 0 {
+		t.Errorf("%+v", e)
 	}
-	code, out := d.run(programs+"/ambit", "run", "--server", d.dir+"/run/service/ambitd.sock", "--project", "default", "--", "sh", "-c", "id -u; "+work)
+	e := d.run(programs+"/ambit", "run", "--server", d.dir+"/run/service/ambitd.sock", "--project", "default", "--", "sh", "-c", "id -u; "+work)
 	uid := os.Getuid()
 	if uid == 0 {
 		uid = anyUID
 	}
-	if want := fmt.Sprintf("%d\na\n", uid); code != 0 || !strings.HasPrefix(out, want) {
-		t.Errorf("%d %s", code, out)
+	if want := fmt.Sprintf("%d\na\n", uid); e.code != 0 || e.stdout != want {
+		t.Errorf("%+v, want %q on stdout", e, want)
 	}
 	if err := service.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Error(err)

@@ -327,26 +327,17 @@ func fullServer(tb testing.TB, domain int, addr syscall.Sockaddr) server {
 	return s
 }
 
-// says expects a line of a child.
-func (s *subject) says(tb testing.TB, want string) {
-	tb.Helper()
-	line, err := s.out.ReadString('\n')
-	if err != nil || strings.TrimSpace(line) != want {
-		tb.Fatalf("the child says %q (%v), not %q", line, err, want)
-	}
-}
-
 // TestBlockingConnect: while one thread waits for a server, others are
 // served; a signal reaches it, and the call goes on; and it ends when the
 // server takes it, when the time is over, or when the caller is killed.
 func TestBlockingConnect(t *testing.T) {
-	type beginning func(testing.TB, Options, ...string) *subject
-	natively := func(tb testing.TB, _ Options, args ...string) *subject {
-		return start(tb, roleBare, nil, append([]string{"wait"}, args...)...)
+	type beginning func(testing.TB, Options, ...string) caller
+	natively := func(tb testing.TB, _ Options, args ...string) caller {
+		return caller{start(tb, roleBare, nil, append([]string{"wait"}, args...)...), nil}
 	}
-	brokered := func(tb testing.TB, o Options, args ...string) *subject {
-		s, _ := startBrokered(tb, o, "wait", nil, args...)
-		return s
+	brokered := func(tb testing.TB, o Options, args ...string) caller {
+		s, b := startBrokered(tb, o, "wait", nil, args...)
+		return caller{s, b}
 	}
 	for how, begin := range map[string]beginning{"natively": natively, "brokered": brokered} {
 		for _, domain := range []int{syscall.AF_UNIX, syscall.AF_INET} {
@@ -364,10 +355,10 @@ func TestBlockingConnect(t *testing.T) {
 				}
 				o := f.options(t)
 				o.Network = plan.OpenNetwork
-				call := func(limit string) *subject {
-					s := begin(t, o, to, filepath.Join(f.w, "f"), limit)
-					s.says(t, "chmod done")
-					return s
+				call := func(limit string) caller {
+					c := begin(t, o, to, filepath.Join(f.w, "f"), limit)
+					c.says(t, "chmod done")
+					return c
 				}
 				call("1").says(t, late)
 				dieWaiting(t, call("0"))
@@ -377,14 +368,28 @@ func TestBlockingConnect(t *testing.T) {
 	}
 }
 
+// caller is a child that connects, and its broker, if it has one.
+type caller struct {
+	*subject
+	b *Broker
+}
+
+// waits waits until the child sleeps in its call, and the broker has that.
+func (c caller) waits(tb testing.TB) {
+	tb.Helper()
+	waitFor(tb, "a child that waits", func() bool {
+		return c.blockedIn(tb, syscall.SYS_CONNECT) == 1 && (c.b == nil || c.b.waiting.Load() > 0)
+	})
+}
+
 // signalWaiting sends a signal to a child that waits, and makes room for it.
-func signalWaiting(t *testing.T, s *subject, srv server) {
-	time.Sleep(200 * time.Millisecond)
+func signalWaiting(t *testing.T, s caller, srv server) {
+	s.waits(t)
 	if err := s.cmd.Process.Signal(syscall.SIGUSR1); err != nil {
 		t.Fatal(err)
 	}
 	s.says(t, "signal")
-	time.Sleep(100 * time.Millisecond)
+	s.waits(t)
 	n, stop, done := 0, make(chan struct{}), make(chan struct{})
 	go func() { // earlier callers, whose attempts go on, take the room too
 		defer close(done)
@@ -406,8 +411,8 @@ func signalWaiting(t *testing.T, s *subject, srv server) {
 }
 
 // dieWaiting kills a child that waits.
-func dieWaiting(t *testing.T, s *subject) {
-	time.Sleep(50 * time.Millisecond)
+func dieWaiting(t *testing.T, s caller) {
+	s.waits(t)
 	began := time.Now()
 	if err := s.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)

@@ -15,15 +15,17 @@ import (
 	"github.com/ambit-sandbox/ambit/internal/sys"
 )
 
-// playTwo makes a call that hangs on one thread, and others on another one.
-// Argument: a file.
+// playTwo makes a call that hangs on one thread, and others on another one as
+// soon as a byte comes on stdin. Argument: a file.
 func playTwo(args []string) error {
 	fd, err := syscall.Open(args[0], syscall.O_RDWR, 0)
 	if err != nil {
 		return err
 	}
 	go func() { fmt.Println("hung", syscall.Fchmod(fd, 0o600)) }()
-	time.Sleep(50 * time.Millisecond)
+	if _, err := os.Stdin.Read(make([]byte, 1)); err != nil {
+		return err
+	}
 	for i := range 100 {
 		if err := syscall.Fchmodat(sys.AtCWD, args[0], uint32(0o600+i%2), 0); err != nil {
 			return err
@@ -43,10 +45,16 @@ func TestHungCall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hang := make(chan struct{})
-	b.calls[syscall.SYS_FCHMOD] = call{"fchmod", func(*task) syscall.Errno { <-hang; return syscall.EDOM }}
+	hangs, hang := make(chan struct{}), make(chan struct{})
+	b.calls[syscall.SYS_FCHMOD] = call{"fchmod", func(*task) syscall.Errno { close(hangs); <-hang; return syscall.EDOM }}
 	done := make(chan error, 1)
 	go func() { done <- b.Serve() }()
+	select {
+	case <-hangs:
+	case <-time.After(patient):
+		t.Fatal("the call does not come")
+	}
+	s.tell(t)
 	s.says(t, "others done")
 	if err := b.Close(); err != nil {
 		t.Fatal(err)

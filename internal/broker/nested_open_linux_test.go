@@ -18,10 +18,22 @@ import (
 	"github.com/ambit-sandbox/ambit/policy"
 )
 
-// playOneEnd opens FIFOs as the lines on its arguments say: "r NAME" or
-// "w NAME", each on a thread of its own, and passes a word through.
+// playOneEnd opens FIFOs as its arguments say: "r NAME" or "w NAME", each on a
+// thread of its own, and passes a word through. Those that write begin as soon
+// as a byte comes on stdin. It says when it gets SIGUSR1.
 func playOneEnd(args []string) error {
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGUSR1) // with SA_RESTART
+	got := make(chan os.Signal, 1)
+	signal.Notify(got, syscall.SIGUSR1) // with SA_RESTART
+	go func() {
+		for range got {
+			fmt.Println("signal")
+		}
+	}()
+	write := make(chan struct{})
+	go func() {
+		_, _ = os.Stdin.Read(make([]byte, 1))
+		close(write)
+	}()
 	var ends sync.WaitGroup
 	for i := 0; i < len(args); i += 2 {
 		how, name := args[i], args[i+1]
@@ -35,7 +47,7 @@ func playOneEnd(args []string) error {
 				fmt.Println("read", string(buf[:n]), err, flags&syscall.O_NONBLOCK)
 				return
 			}
-			time.Sleep(200 * time.Millisecond) // the reader shall wait
+			<-write
 			fd, err := syscall.Open(name, syscall.O_WRONLY, 0)
 			n, _ := syscall.Write(fd, []byte("word"))
 			fmt.Println("wrote", n, err)
@@ -67,6 +79,8 @@ func startEnds(t *testing.T, args ...string) (*subject, *Broker, project) {
 // TestNestedFIFO: both ends wait for each other, and then block as they should.
 func TestNestedFIFO(t *testing.T) {
 	s, b, _ := startEnds(t, "r", "DIR/fifo", "w", "DIR/fifo")
+	waitFor(t, "a reader that waits", func() bool { return b.waiting.Load() == 1 })
+	s.tell(t)
 	got := map[string]bool{}
 	for range 2 {
 		line, err := s.out.ReadString('\n')
@@ -86,12 +100,13 @@ func TestNestedFIFO(t *testing.T) {
 // TestNestedFIFOSignal: a signal with SA_RESTART starts the waiting anew, and
 // loses nothing.
 func TestNestedFIFOSignal(t *testing.T) {
-	s, _, p := startEnds(t, "r", "DIR/fifo")
+	s, b, p := startEnds(t, "r", "DIR/fifo")
 	for range 5 {
-		time.Sleep(60 * time.Millisecond)
+		waitFor(t, "a reader that waits", func() bool { return b.waiting.Load() == 1 && s.blockedIn(t, syscall.SYS_OPENAT) == 1 })
 		if err := s.cmd.Process.Signal(syscall.SIGUSR1); err != nil {
 			t.Fatal(err)
 		}
+		s.says(t, "signal")
 	}
 	w, err := os.OpenFile(p.dir+"/fifo", os.O_WRONLY, 0)
 	if err != nil {
@@ -110,6 +125,7 @@ func TestNestedFIFOKilled(t *testing.T) {
 	if err := syscall.Mkfifo(p.dir+"/fifo2", 0o600); err != nil {
 		t.Fatal(err)
 	}
+	s.tell(t)
 	waitFor(t, "two ends that wait", func() bool { return b.waiting.Load() == 2 })
 	_ = s.cmd.Process.Kill()
 	waitFor(t, "nobody to wait", func() bool { return b.waiting.Load() == 0 })
@@ -135,6 +151,7 @@ func TestNestedFIFOCrowd(t *testing.T) {
 	s, listener := startConfined(t, ruleset, classRead, "ends", args...)
 	b := serve(t, s, listener, Options{Tree: tree, Files: files})
 	s.says(t, "ready")
+	s.tell(t)
 	waitFor(t, "a crowd that waits", func() bool { return b.waiting.Load() == 2*many })
 	fewWorkers(t, b)
 	for _, name := range names {

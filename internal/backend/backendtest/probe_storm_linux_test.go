@@ -83,10 +83,6 @@ func pending([]string) (string, error) {
 			}
 		}()
 	}
-	time.Sleep(200 * time.Millisecond)
-	if err := os.WriteFile("pending-now", nil, 0o600); err != nil {
-		return "write", err
-	}
 	// Looking whether a name is there is nobody's call but the kernel's.
 	for syscall.Access("go-on", 0) != nil {
 		time.Sleep(5 * time.Millisecond)

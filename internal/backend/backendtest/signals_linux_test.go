@@ -156,7 +156,7 @@ func TestTerminalReopen(t *testing.T) {
 	if ws := waitFor(t, cmd); ws != 0 {
 		t.Errorf("ended with %v", ws)
 	}
-	settle()
+	tt.expect("=OK \"typed\\n\"\r\n", 1)
 	want := []string{`=OK "8"`, `=OK "11"`, `=EACCES ""`, `=EACCES ""`, `=OK "typed\n"`}
 	var got []string
 	for _, l := range strings.Split(tt.text(), "\r\n") {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -149,6 +150,34 @@ func watchGrowth(pid int) func() map[string]int {
 	return func() map[string]int { close(stop); <-done; return most }
 }
 
+// stop stops a process. The threads stop one after another, some time after the
+// signal was sent (do_signal_stop, kernel/signal.c), and serve calls until then.
+func (w *world) stop(pid int) {
+	w.Helper()
+	w.must(syscall.Kill(pid, syscall.SIGSTOP))
+	eventually(w, "all threads are stopped", func() bool {
+		threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", pid))
+		w.must(err)
+		return len(threads) > 0 && !slices.ContainsFunc(threads, func(file string) bool { return !strings.HasPrefix(field(file, "State"), "T") })
+	})
+}
+
+// blockedIn counts the threads of a process that sleep in one of these system
+// calls: the kernel tells the call's number only of those that don't run
+// (proc_pid_syscall(5)).
+func blockedIn(pid int, calls ...uintptr) (n int) {
+	names, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/syscall", pid))
+	for _, name := range names {
+		b, _ := os.ReadFile(name)
+		for _, call := range calls {
+			if strings.HasPrefix(string(b), fmt.Sprint(call, " ")) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
 // TestKilledPending: a supervisor that is killed while calls of the command
 // wait for it, of every kind: to connect, to open a FIFO, and, as it was
 // stopped before, any call. All processes end, and no call has been granted.
@@ -160,10 +189,16 @@ func TestKilledPending(t *testing.T) {
 	cmd := w.sandbox(w.policyFlags("--block", w.at("work/closed")), self(t), probeArg, "pending", mark)
 	apart(cmd)
 	start(t, cmd)
-	eventually(t, "three calls are pending", func() bool { return fileExists(w.at("work/pending-now")) })
-	w.must(syscall.Kill(cmd.Process.Pid, syscall.SIGSTOP))
+	pending := func(connects, opens int) func() bool {
+		return func() bool {
+			command := w.marked(mark)
+			return len(command) == 1 && blockedIn(command[0], syscall.SYS_CONNECT) == connects && blockedIn(command[0], syscall.SYS_OPENAT) == opens
+		}
+	}
+	eventually(t, "two calls are pending", pending(1, 1))
+	w.stop(cmd.Process.Pid)
 	w.write("work/go-on", "")
-	time.Sleep(pause(300 * time.Millisecond))
+	eventually(t, "three calls are pending", pending(1, 2))
 	if fileExists(w.at("work/late")) {
 		t.Error("a call was served while the supervisor was stopped")
 	}
@@ -203,10 +238,14 @@ func TestStopped(t *testing.T) {
 		return strings.Contains(string(b), word)
 	}
 	eventually(t, "the command runs", func() bool { return says("ready") })
-	w.must(syscall.Kill(cmd.Process.Pid, syscall.SIGSTOP))
+	w.stop(cmd.Process.Pid)
 	_, err = in.Write([]byte("\n"))
 	w.must(err)
-	time.Sleep(pause(200 * time.Millisecond))
+	shell := w.childrenOf(w.launcherOf(cmd.Process.Pid))[0]
+	eventually(t, "the call is pending", func() bool {
+		chmod := w.childrenOf(shell)
+		return len(chmod) == 1 && blockedIn(chmod[0], syscall.SYS_EXECVE, syscall.SYS_FCHMODAT, numbers["fchmodat2"]) == 1
+	})
 	if says("done") {
 		t.Error("a call was served while the supervisor was stopped")
 	}
