@@ -150,7 +150,7 @@ func lostBeforeStart(t *testing.T, deaths int, runs bool) {
 		c.Pool = -1
 		c.SetGiving(func(pid int) { // it waits, and has not been given anything
 			if given < deaths {
-				_ = syscall.Kill(pid, syscall.SIGSTOP)
+				stop(t, pid)
 			}
 		})
 		c.SetGiven(func(pid int) {

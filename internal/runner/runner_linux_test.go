@@ -185,7 +185,7 @@ func TestProbe(t *testing.T) {
 func TestProbeIsARun(t *testing.T) {
 	r := newRunner(t, func(c *runner.Config) {
 		c.SetGiven(func(pid int) { _ = syscall.Kill(pid, syscall.SIGKILL) })
-		c.SetGiving(func(pid int) { _ = syscall.Kill(pid, syscall.SIGSTOP) })
+		c.SetGiving(func(pid int) { stop(t, pid) })
 	})
 	h, err := r.Probe(t.Context())
 	if err != nil || h.Works || !strings.Contains(h.Reason, "the supervisor ended before the command was started") {
