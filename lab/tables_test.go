@@ -114,8 +114,33 @@ func layers(t *testing.T, suite string) []string {
 	return strings.Fields(string(text))
 }
 
+// TestUsernsTests: each test that conformance-userns names is in the
+// conformance suite. The suite's build demands the same, and its run demands
+// that each has run.
+func TestUsernsTests(t *testing.T) {
+	files, err := filepath.Glob("../internal/backend/backendtest/*_test.go")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	var all strings.Builder
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Write(text)
+	}
+	for _, row := range rows(t, "suites/conformance-userns/tests", 1) {
+		if !strings.Contains(all.String(), "\nfunc "+row[0]+"(t *testing.T) {\n") {
+			t.Errorf("conformance-userns names %s, which the conformance suite lacks", row[0])
+		}
+	}
+}
+
 // TestMatrix keeps the matrix from shrinking: every kind of machine that the
-// product makes a promise about has a job, and each runs the conformance suite.
+// product makes a promise about has a job. The whole conformance suite runs for
+// each answer about Landlock's ABI; where only user namespaces differ from such
+// a machine, conformance-userns does.
 func TestMatrix(t *testing.T) {
 	missing := map[string]bool{
 		"6.12. abi 6 refused":             true, // AppArmor rejects user namespaces
@@ -125,6 +150,11 @@ func TestMatrix(t *testing.T) {
 		"5.10. abi ENOSYS full":           true, // a kernel older than Landlock
 		"6.12. abi EOPNOTSUPP full":       true, // Landlock left out at boot
 		"7. abi 10+ full":                 true, // the newest
+		"all of it on ABI 6":              true,
+		"all of it on ABI 2":              true,
+		"all of it on ABI 10+":            true,
+		"all of it on ABI ENOSYS":         true,
+		"all of it on ABI EOPNOTSUPP":     true,
 		"real job where userns refused":   true,
 		"deployment where userns refused": true,
 		"real servers, abi 6":             true, // the broker's
@@ -142,8 +172,11 @@ func TestMatrix(t *testing.T) {
 			delete(missing, "deployment where userns "+userns)
 			continue
 		}
-		if !slices.Contains(suites, "conformance") {
-			t.Errorf("%s: doesn't run the conformance suite", row[0])
+		switch {
+		case slices.Contains(suites, "conformance"):
+			delete(missing, "all of it on ABI "+abi)
+		case !slices.Contains(suites, "conformance-userns"):
+			t.Errorf("%s: runs nothing of the conformance suite", row[0])
 		}
 		delete(missing, fmt.Sprintf("%s abi %s %s", release, abi, userns))
 		if userns == "refused" && slices.Contains(suites, "realjob") {
