@@ -21,7 +21,7 @@ const module = "github.com/ambit-sandbox/ambit"
 // or what stands in its own line below the same folder. A package that is in
 // no line fails the test, so a new one is placed on purpose.
 var layers = [][]string{
-	{"cmd", "bench", "lab"},
+	{"cmd", "bench", "lab", "internal/testrun"},
 	{"internal/mcpserver"},
 	{"internal/cli", "internal/server"},
 	{"client", "internal/statuspage"},
