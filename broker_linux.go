@@ -27,7 +27,7 @@ func (r *runner) serveBroker(req *launch.Request) *brokering {
 	req.Listener = func(fd, launcher int) error {
 		var err error
 		b.broker, err = broker.New(fd, broker.Options{
-			Tree: r.plan.Tree, Network: r.plan.Network, Guard: launcher, Scope: scope, Files: r.confined.Files,
+			Tree: r.plan.Tree, Network: r.plan.Network, Guard: launcher, Scope: scope, Files: r.confined.Files, Filter: r.confined.FilterConfig,
 		})
 		if err != nil {
 			return err

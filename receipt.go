@@ -46,9 +46,10 @@ type Receipt struct {
 
 	Outcome   *Outcome  `json:"outcome,omitempty"`
 	Durations Durations `json:"durations"`
-	// Denials are the calls that the broker refused; DenialsDropped counts
-	// those beyond what is kept. What the kernel itself refuses is not among
-	// them.
+	// Denials are the calls that the broker refused, those that the filter
+	// trapped only to be recorded among them; DenialsDropped counts those
+	// beyond what is kept. What Landlock refuses is not among them, nor what
+	// the filter refuses bare (docs/seccomp.md).
 	Denials        []denial.Denial `json:"denials,omitempty"`
 	DenialsDropped int             `json:"denials_dropped,omitempty"`
 	// Brokered counts the calls that the broker was asked about, if there was

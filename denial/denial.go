@@ -35,9 +35,19 @@ type Denial struct {
 	// At is when the call was refused, in milliseconds from the start of the
 	// command.
 	At float64 `json:"at_ms"`
-	// Reason says why it was refused although the rule grants it; empty where
-	// the rule does not.
+	// Reason says why it was refused although the rule grants it, or why the
+	// system call filter refuses it; empty where the rule does not grant it.
 	Reason string `json:"reason,omitempty"`
+	// Filter is the short name of the filter's rule that refused the call, as
+	// "network" or "namespaces"; empty where the filter did not.
+	Filter string `json:"filter,omitempty"`
+	// Network says what the call has to do with a network that the policy
+	// closes; empty where that is nothing.
+	Network Network `json:"network,omitempty"`
+	// Count is how many calls this stands for, if they are more than one:
+	// calls that differ in nothing but the caller and the time. PID, Process,
+	// Program and At are then the last one's.
+	Count int `json:"count,omitempty"`
 	// Grant is the least that would let the call through, nil where nothing
 	// in a policy would.
 	Grant *Grant `json:"grant,omitempty"`
@@ -51,3 +61,36 @@ const (
 	Read  Access = "read"
 	Write Access = "write"
 )
+
+// Network is what a refused call has to do with a network that is closed.
+type Network string
+
+const (
+	// NetworkUsed: only who uses the network makes such a call.
+	NetworkUsed Network = "used"
+	// NetworkProbed: libraries make it too to find out which addresses work,
+	// without a packet; the command may not have meant the network.
+	NetworkProbed Network = "probed"
+	// NetworkListed: it lists interfaces.
+	NetworkListed Network = "listed"
+)
+
+// Same reports whether two denials differ in nothing but the caller and how
+// often it called.
+func (d *Denial) Same(other *Denial) bool {
+	return d.Call == other.Call && d.Named == other.Named && d.Object == other.Object && d.Errno == other.Errno &&
+		d.Access == other.Access && d.Reason == other.Reason && d.Filter == other.Filter && d.Network == other.Network &&
+		(d.Rule == other.Rule || d.Rule != nil && other.Rule != nil && *d.Rule == *other.Rule)
+}
+
+// Calls is how many calls the denial stands for.
+func (d *Denial) Calls() int { return max(d.Count, 1) }
+
+// Total is how many calls a list of denials stands for.
+func Total(list []Denial) int {
+	n := 0
+	for i := range list {
+		n += list[i].Calls()
+	}
+	return n
+}

@@ -14,6 +14,7 @@ import (
 	"github.com/ambit-sandbox/ambit/internal/broker"
 	"github.com/ambit-sandbox/ambit/internal/plan"
 	"github.com/ambit-sandbox/ambit/internal/probe"
+	"github.com/ambit-sandbox/ambit/internal/seccomp"
 )
 
 // Backend is one way to confine a command.
@@ -40,6 +41,8 @@ type Confinement struct {
 	// Filter is the seccomp program, FilterFlags its flags.
 	Filter      []byte
 	FilterFlags uint32
+	// FilterConfig is what the program was made of.
+	FilterConfig seccomp.Config
 	// Brokered says that the filter has a listener, which the supervisor
 	// must serve.
 	Brokered bool

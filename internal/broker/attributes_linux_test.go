@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ambit-sandbox/ambit/denial"
 	"github.com/ambit-sandbox/ambit/internal/plan"
 	"github.com/ambit-sandbox/ambit/policy"
 )
@@ -110,7 +111,7 @@ func TestAttributes(t *testing.T) {
 
 func refusals(b *Broker) int {
 	list, dropped := b.Denials()
-	return len(list) + dropped
+	return denial.Total(list) + dropped
 }
 
 // TestHeldAttributes: what came open for reading is granted, wherever it is.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/ambit-sandbox/ambit/denial"
 	"github.com/ambit-sandbox/ambit/internal/plan"
+	"github.com/ambit-sandbox/ambit/internal/seccomp"
 	"github.com/ambit-sandbox/ambit/internal/sys"
 )
 
@@ -35,6 +36,9 @@ type Options struct {
 	// grant nothing that the tree does not. The default, nil, answers them
 	// with ENOSYS.
 	Files *Files
+	// Filter is what the filter was made of. The default, the zero value, traps
+	// no call only to record its refusal.
+	Filter seccomp.Config
 	// Scope is where connections to abstract unix sockets are made from. The
 	// default, nil, refuses them all with EPERM.
 	Scope *Scope

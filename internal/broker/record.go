@@ -5,6 +5,7 @@ package broker
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/ambit-sandbox/ambit/denial"
@@ -17,7 +18,9 @@ const (
 	maxFaults  = 8
 )
 
-// recorder keeps the first denials and faults, and counts the rest.
+// recorder keeps the first denials and faults, and counts the rest. Equal
+// denials count in one, so that a loop can't fill the list; it stands where the
+// last of them came.
 type recorder struct {
 	mu            sync.Mutex
 	kept          []denial.Denial
@@ -29,6 +32,13 @@ type recorder struct {
 func (r *recorder) add(d denial.Denial) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if i := slices.IndexFunc(r.kept, func(old denial.Denial) bool { return old.Same(&d) }); i >= 0 {
+		d.Count = r.kept[i].Calls() + 1
+		if d.Process == 0 { // nobody looked, since the list was full
+			d.Process, d.Program = r.kept[i].Process, r.kept[i].Program
+		}
+		r.kept = slices.Delete(r.kept, i, i+1)
+	}
 	if len(r.kept) == maxDenials {
 		r.dropped++
 		return
@@ -36,7 +46,7 @@ func (r *recorder) add(d denial.Denial) {
 	r.kept = append(r.kept, d)
 }
 
-// full reports whether what is added from now on is only counted.
+// full reports whether new denials are only counted from now on.
 func (r *recorder) full() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -79,10 +79,7 @@ func (t *task) refuse(named, object string, node *plan.Node, errno syscall.Errno
 func (t *task) refuseFor(why, named, object string, node *plan.Node, errno syscall.Errno) {
 	d := denial.Denial{
 		Call: t.call, Named: named, Object: object,
-		Errno: sys.ErrnoName(errno), PID: t.tid, Reason: why, At: t.b.elapsed(),
-	}
-	if !t.b.log.full() {
-		d.Process, d.Program = t.caller()
+		Errno: sys.ErrnoName(errno), Reason: why,
 	}
 	if node != nil {
 		rule := node.Rule
@@ -93,6 +90,15 @@ func (t *task) refuseFor(why, named, object string, node *plan.Node, errno sysca
 		d.Access = denial.Read
 	case node != nil || object != "":
 		d.Access = denial.Write
+	}
+	t.record(d)
+}
+
+// record adds who was refused, and when.
+func (t *task) record(d denial.Denial) {
+	d.PID, d.At = t.tid, t.b.elapsed()
+	if !t.b.log.full() {
+		d.Process, d.Program = t.caller()
 	}
 	t.b.log.add(d)
 }

@@ -173,7 +173,7 @@ func (w *worker) serve(t *task) (value int64, errno syscall.Errno) {
 	}
 	c, ok := w.b.calls[t.nr]
 	if !ok {
-		return 0, syscall.ENOSYS
+		return 0, answerRefusal(t)
 	}
 	t.call = c.name
 	switch errno = c.serve(t); errno {

@@ -11,6 +11,8 @@ type assembler struct {
 	space []bpf.RawInstruction
 	start int
 	rets  []returning
+	// refusals says what the rules that refuse rare calls return.
+	refusals Refusals
 }
 
 // label is an instruction's place, counted from the end of the program.
@@ -28,9 +30,9 @@ const farthest = 255
 
 // newAssembler makes room for the programs that the tables make; more is made
 // when needed.
-func newAssembler() assembler {
+func newAssembler(refusals Refusals) assembler {
 	const room = 256
-	return assembler{space: make([]bpf.RawInstruction, room), start: room, rets: make([]returning, 0, 8)}
+	return assembler{space: make([]bpf.RawInstruction, room), start: room, rets: make([]returning, 0, 8), refusals: refusals}
 }
 
 // emit writes an instruction before those written so far.
@@ -145,7 +147,7 @@ func (a *assembler) rules(list []*rule, last uint32) label {
 // rule writes the checks of one rule. before is the check that ran before, or
 // nil if that is not known.
 func (a *assembler) rule(r *rule, before *check, next label) label {
-	at := a.ret(r.ret())
+	at := a.ret(r.ret(a.refusals))
 	for i := len(r.checks) - 1; i >= 0; i-- {
 		c, prev := &r.checks[i], before
 		if i > 0 {

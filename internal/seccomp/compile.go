@@ -30,6 +30,7 @@ type outcome struct {
 type plan struct {
 	numbers  [maxNumbers]uint16
 	outcomes []outcome
+	refusals Refusals
 	room     struct {
 		outcomes [40]outcome
 		rules    [20 * rulesEach]*rule
@@ -60,17 +61,17 @@ func Compile(archName string, c Config) (*Program, error) {
 		return nil, err
 	}
 	groups := active(c)
-	return &Program{raw: assemble(a, groups[:])}, nil
+	return &Program{raw: assemble(a, groups[:], c.Refusals)}, nil
 }
 
 // assemble builds the filter for groups of rules.
-func assemble(a arch, groups [][]rule) []rawInstruction {
-	p := new(plan)
+func assemble(a arch, groups [][]rule, refusals Refusals) []rawInstruction {
+	p := &plan{refusals: refusals}
 	p.outcomes, p.free = p.room.outcomes[:0], p.room.rules[:]
 	p.outcomes = append(p.outcomes, outcome{last: retErrno | uint32(ENOSYS), final: true}, outcome{last: retAllow})
 	p.fill(a, groups)
 	p.share()
-	return search(a, p.spans(a), p.outcomes)
+	return search(a, p.spans(a), p.outcomes, refusals)
 }
 
 // fill finds the outcome of every number.
@@ -97,14 +98,14 @@ func (p *plan) add(to uint16, r *rule) uint16 {
 	case p.outcomes[to].final:
 		return to
 	case len(r.checks) == 0 && to == open:
-		return p.always(r.ret())
+		return p.always(r.ret(p.refusals))
 	case to == open:
 		p.outcomes = append(p.outcomes, outcome{rules: p.rules(), last: retAllow})
 		to = uint16(len(p.outcomes) - 1)
 	}
 	o := &p.outcomes[to]
 	if len(r.checks) == 0 {
-		o.last, o.final = r.ret(), true
+		o.last, o.final = r.ret(p.refusals), true
 	} else {
 		o.rules = append(o.rules, r)
 	}

@@ -27,11 +27,12 @@ func configs() []Config {
 						for reads := Refuse; reads <= Allow; reads++ {
 							// Each verdict over signals, in turn: all with all is too much.
 							signals := Verdict(len(list) % 3)
+							refusals := Refusals(len(list) / 3 % 2)
 							truncate := either(1)
 							if truncate == Refuse && len(list)%2 == 0 {
 								truncate = Notify
 							}
-							if c := (Config{network, metadata, connect, either(0), truncate, either(2), files, reads, signals, (reads + 1) % 3}); c.check() == nil {
+							if c := (Config{network, metadata, connect, either(0), truncate, either(2), files, reads, signals, (reads + 1) % 3, refusals}); c.check() == nil {
 								list = append(list, c)
 							}
 						}
@@ -184,7 +185,7 @@ func TestForeignArchitecture(t *testing.T) {
 	}
 }
 
-var loosest = Config{NetworkOpen, Allow, Allow, Allow, Allow, Allow, FilesNative, Allow, Allow, Allow}
+var loosest = Config{NetworkOpen, Allow, Allow, Allow, Allow, Allow, FilesNative, Allow, Allow, Allow, RefusalsBare}
 
 // FuzzFilter compares the compiled filter with the plain description.
 func FuzzFilter(f *testing.F) {
@@ -229,6 +230,7 @@ func TestBadInput(t *testing.T) {
 		"UnixDatagram": {UnixDatagram: Notify},
 		"PathTruncate": {PathTruncate: 3},
 		"SharedIPC":    {SharedIPC: Notify},
+		"Refusals":     {Refusals: 2},
 	} {
 		var config *ConfigError
 		if _, err := Compile("amd64", c); !errors.As(err, &config) || config.Field != field {

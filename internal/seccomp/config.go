@@ -79,6 +79,28 @@ func (f Files) String() string {
 	return fmt.Sprintf("Files(%d)", uint8(f))
 }
 
+// Refusals says who answers the rare calls that the rules refuse.
+type Refusals uint8
+
+const (
+	// RefusalsBare: the filter answers the errno, and nobody hears of the call.
+	RefusalsBare Refusals = iota
+	// RefusalsTrapped: the filter traps the calls of the rules that have a
+	// name. The broker answers the same errno ([Refused]), and can record it.
+	RefusalsTrapped
+)
+
+// String returns "bare" or "trapped".
+func (r Refusals) String() string {
+	switch r {
+	case RefusalsBare:
+		return "bare"
+	case RefusalsTrapped:
+		return "trapped"
+	}
+	return fmt.Sprintf("Refusals(%d)", uint8(r))
+}
+
 // Config says what depends on the policy and on the host. Everything else is
 // the same for every command (see [Rules]). The zero value is the strictest.
 type Config struct {
@@ -147,6 +169,10 @@ type Config struct {
 	// whose it may not make; Refuse answers EOPNOTSUPP, as a kernel that was
 	// booted without Landlock does.
 	Landlock Verdict
+
+	// Refusals says whether the broker hears of refused calls. Default:
+	// RefusalsBare.
+	Refusals Refusals
 }
 
 // ConfigError says which field of a Config has a value that it cannot have.
@@ -164,6 +190,9 @@ func (e *ConfigError) Error() string {
 func (c Config) check() error {
 	if c.Network > NetworkOpen {
 		return &ConfigError{"Network", c.Network.String()}
+	}
+	if c.Refusals > RefusalsTrapped {
+		return &ConfigError{"Refusals", c.Refusals.String()}
 	}
 	if c.Files > FilesAll {
 		return &ConfigError{"Files", c.Files.String()}

@@ -126,14 +126,14 @@ func TestLongJumps(t *testing.T) {
 		for nr := uint32(0); len(list) < 1500; nr += 1 + random.Uint32N(3) {
 			list = append(list, span{nr, uint16(random.IntN(len(outcomes))), uint16(1 + random.IntN(9))})
 		}
-		code := search(amd64, list, outcomes)
+		code := search(amd64, list, outcomes, RefusalsBare)
 		vm := newMachine(t, code)
 		for i, s := range list {
 			for _, arg := range []uint64{6, 7} {
 				o := outcomes[s.outcome]
 				want := o.last
 				if arg == 7 && o.rules != nil {
-					want = o.rules[0].ret()
+					want = o.rules[0].ret(RefusalsBare)
 				}
 				d := data{nr: s.first, arch: auditArch[amd64], args: [6]uint64{arg}}
 				got, _ := interpret(t, code, d)

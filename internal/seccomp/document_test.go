@@ -97,6 +97,9 @@ func writeRows(b *strings.Builder, rules []rule) {
 		answer := r.Verdict.String()
 		if r.Verdict == Refuse {
 			answer = r.Errno.String()
+			if rules[i].name != "" {
+				answer += ", recorded as " + rules[i].name
+			}
 		}
 		fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n",
 			"`"+strings.Join(r.Calls, "` `")+"`", r.When, answer, r.Reason, r.Source)

@@ -15,7 +15,7 @@ func TestRandomTables(t *testing.T) {
 	for seed := range uint64(300) {
 		random := rand.New(rand.NewPCG(seed, 3))
 		table := randomTable(random)
-		code := assemble(arm64, [][]rule{table})
+		code := assemble(arm64, [][]rule{table}, RefusalsBare)
 		for range 2000 {
 			c := call(random.IntN(numCalls))
 			if calls[c].nr[arm64] < 0 {
@@ -73,7 +73,7 @@ func randomCheck(random *rand.Rand) check {
 func fromTop(table []rule, c call, d data) uint32 {
 	for _, r := range table {
 		if slices.Contains(r.calls, c) && !slices.ContainsFunc(r.checks, func(c check) bool { return !holdsFor(c, d) }) {
-			return r.ret()
+			return r.ret(RefusalsBare)
 		}
 	}
 	return retAllow

@@ -48,6 +48,10 @@ type rule struct {
 	checks []check
 	then   Verdict
 	errno  Errno
+	// name is set on rules that refuse rare calls: where refusals are trapped,
+	// the filter traps the call to the broker, which answers errno and records
+	// the refusal under this name.
+	name   string
 	reason string
 	// source is where the kernel's behaviour, or the errno, is written down.
 	source string
@@ -102,11 +106,11 @@ const (
 )
 
 // ret is the value that the filter returns for the rule.
-func (r *rule) ret() uint32 {
-	switch r.then {
-	case Allow:
+func (r *rule) ret(refusals Refusals) uint32 {
+	switch {
+	case r.then == Allow:
 		return retAllow
-	case Notify:
+	case r.then == Notify, refusals == RefusalsTrapped && r.name != "":
 		return retNotify
 	}
 	return retErrno | uint32(r.errno)

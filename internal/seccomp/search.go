@@ -45,8 +45,8 @@ func (p *plan) spans(a arch) []span {
 
 // search writes the program: the check of the architecture, the search for the
 // number, and what the outcomes lead to.
-func search(a arch, list []span, outcomes []outcome) []rawInstruction {
-	s := searcher{assembler: newAssembler(), outcomes: outcomes}
+func search(a arch, list []span, outcomes []outcome, refusals Refusals) []rawInstruction {
+	s := searcher{assembler: newAssembler(refusals), outcomes: outcomes}
 	for _, span := range list {
 		if o := &outcomes[span.outcome]; !o.written {
 			o.at, o.written = s.rules(o.rules, o.last), true

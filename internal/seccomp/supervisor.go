@@ -13,7 +13,7 @@ func Supervisor(archName string) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Program{raw: assemble(a, [][]rule{supervisorChecks, {supervisorRest()}})}, nil
+	return &Program{raw: assemble(a, [][]rule{supervisorChecks, {supervisorRest()}}, RefusalsBare)}, nil
 }
 
 // supervisorRest refuses what no list allows.

@@ -241,7 +241,7 @@ func (x *execution) end(d *runner.Result, o *ambit.Outcome, cancelled, ran bool)
 	}
 	denials := 0
 	if d.Receipt != nil {
-		e.PolicyDigest, denials = d.Receipt.PolicyDigest, len(d.Receipt.Denials)+d.Receipt.DenialsDropped
+		e.PolicyDigest, denials = d.Receipt.PolicyDigest, denial.Total(d.Receipt.Denials)+d.Receipt.DenialsDropped
 		e.Receipt, _ = json.Marshal(d.Receipt)
 	}
 	x.s.journal.End(e)

@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/ambit-sandbox/ambit"
+	"github.com/ambit-sandbox/ambit/denial"
 	"github.com/ambit-sandbox/ambit/internal/sys"
 )
 
@@ -152,7 +153,7 @@ func (s *supervisor) done(res *ambit.Result, runErr error) error {
 	defer s.sending.Unlock()
 	err := s.conn.Write(&Message{Kind: Done, Result: r})
 	if errors.Is(err, errTooLong) {
-		r.Receipt.DenialsDropped += len(r.Receipt.Denials)
+		r.Receipt.DenialsDropped += denial.Total(r.Receipt.Denials)
 		r.Receipt.Denials, r.Receipt.Paths, r.Receipt.Coverage = nil, nil, nil
 		err = s.conn.Write(&Message{Kind: Done, Result: r})
 	}

@@ -82,13 +82,21 @@ func (m *mechanisms) assess(a plan.Ask) backend.Line {
 	case plan.Privileges:
 		return enforced("no_new_privs, empty capability sets")
 	case plan.Syscalls:
-		return enforced("seccomp")
+		return m.syscalls()
 	case plan.Descriptors:
 		return enforced("close_range before exec")
 	case plan.Environment:
 		return enforced("built anew by the launcher")
 	}
 	return m.limit(a.Item)
+}
+
+// syscalls: who refuses a call bare tells nobody.
+func (m *mechanisms) syscalls() backend.Line {
+	if m.filter.Refusals == seccomp.RefusalsTrapped {
+		return enforced("seccomp")
+	}
+	return costs("seccomp", "what the filter refuses is not recorded as a denial, since the broker can't be used: "+m.noBroker)
 }
 
 // read: Landlock has no hook for extended attributes and inotify.

@@ -57,7 +57,7 @@ func (m *mechanisms) confine(p *plan.Plan, c *backend.Confinement) (err error) {
 	if err != nil {
 		return err
 	}
-	c.Filter = program.Bytes()
+	c.Filter, c.FilterConfig = program.Bytes(), m.filter
 	if m.notifies() {
 		// A signal must not interrupt a call that the broker has begun:
 		// it would be made twice (seccomp(2), WAIT_KILLABLE_RECV).

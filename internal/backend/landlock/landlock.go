@@ -69,6 +69,7 @@ func derive(p *plan.Plan, f *probe.Facts) mechanisms {
 	m.filter.Metadata = m.brokered(p, plan.FilesMetadata)
 	if m.broker {
 		m.filter.Reads = seccomp.Notify
+		m.filter.Refusals = seccomp.RefusalsTrapped
 	}
 	m.filter.UnixConnect = seccomp.Allow
 	m.filter.UnixDatagram = seccomp.Allow
@@ -156,6 +157,6 @@ func brokerBlocker(f *probe.Facts) string {
 // notifies reports whether the filter hands any call on.
 func (m *mechanisms) notifies() bool {
 	f := m.filter
-	return f.Metadata == seccomp.Notify || f.Reads == seccomp.Notify || f.UnixConnect == seccomp.Notify ||
+	return f.Refusals == seccomp.RefusalsTrapped || f.Metadata == seccomp.Notify || f.Reads == seccomp.Notify || f.UnixConnect == seccomp.Notify ||
 		f.Signals == seccomp.Notify || f.PathTruncate == seccomp.Notify || f.Files != seccomp.FilesNative
 }
