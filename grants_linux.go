@@ -11,7 +11,8 @@ import (
 	"github.com/ambit-sandbox/ambit/policy"
 )
 
-// addGrants works out what would let the refused calls through.
+// addGrants works out what would let the refused calls through, and whether
+// they were meant for the network.
 func (r *runner) addGrants() {
 	if len(r.receipt.Denials) == 0 || r.plan == nil {
 		return
@@ -19,7 +20,13 @@ func (r *runner) addGrants() {
 	homes := []string{canonical(variable(r.environ, "HOME")), canonical(passwdHome(os.Getuid()))}
 	on := &denial.Places{Look: look, Guarded: guarded(r.plan, homes)}
 	for i := range r.receipt.Denials {
-		r.receipt.Denials[i].Grant = denial.GrantFor(&r.receipt.Denials[i], on)
+		d := &r.receipt.Denials[i]
+		if d.Grant = denial.NetworkGrant(d); d.Grant == nil {
+			d.Grant = denial.GrantFor(d, on)
+		}
+	}
+	if o := r.receipt.Outcome; o != nil {
+		r.receipt.NetworkDenied = denial.NetworkDenied(r.receipt.Denials, o.ExitCode)
 	}
 }
 

@@ -52,6 +52,9 @@ type Receipt struct {
 	// the filter refuses bare (docs/seccomp.md).
 	Denials        []denial.Denial `json:"denials,omitempty"`
 	DenialsDropped int             `json:"denials_dropped,omitempty"`
+	// NetworkDenied says in one sentence that the policy closes the network and
+	// that the command tried to use it; empty if it did not.
+	NetworkDenied string `json:"network_denied,omitempty"`
 	// Brokered counts the calls that the broker was asked about, if there was
 	// one.
 	Brokered *Brokered `json:"brokered,omitempty"`

@@ -73,8 +73,11 @@ type Result struct {
 	StderrBytes     int64           `json:"stderr_bytes"`
 	Receipt         *ambit.Receipt  `json:"receipt"`
 	Denials         []denial.Denial `json:"denials"`
-	Code            string          `json:"code"`
-	Error           string          `json:"error"`
+	// NetworkDenied says that the command tried to use a network that the
+	// policy closes; empty if it did not.
+	NetworkDenied string `json:"network_denied"`
+	Code          string `json:"code"`
+	Error         string `json:"error"`
 	// Raw is the answer as the service wrote it.
 	Raw []byte `json:"-"`
 }

@@ -178,6 +178,9 @@ func (r *remote) report(res *client.Result) int {
 	if res.Error != "" {
 		say("%s", res.Error)
 	}
+	if res.NetworkDenied != "" {
+		say("%s; allow_network opens it, where the service allows it", res.NetworkDenied)
+	}
 	if res.TimedOut {
 		say("the time limit ended the command")
 	}

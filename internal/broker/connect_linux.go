@@ -76,7 +76,10 @@ func (c *connection) network() syscall.Errno {
 	// Landlock has rights for TCP (ABI 4), which the caller may have given up;
 	// from those for datagrams on (ABI 10) connecting is not brokered.
 	inner := c.inner && c.kind.Type == syscall.SOCK_STREAM
-	if inner || c.t.b.options.Network != plan.OpenNetwork {
+	switch {
+	case c.t.b.options.Network != plan.OpenNetwork:
+		return c.t.refuseNetwork()
+	case inner:
 		return c.t.refuse("network address", "", nil, syscall.EACCES)
 	}
 	return c.perform(sys.Connect)

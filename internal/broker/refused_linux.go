@@ -32,3 +32,10 @@ func answerRefusal(t *task) syscall.Errno {
 var networkUses = map[seccomp.NetworkUse]denial.Network{
 	seccomp.NetworkListed: denial.NetworkListed, seccomp.NetworkProbed: denial.NetworkProbed, seccomp.NetworkUsed: denial.NetworkUsed,
 }
+
+// refuseNetwork records that a socket which the command came with was to be
+// connected, and returns the errno.
+func (t *task) refuseNetwork() syscall.Errno {
+	t.b.log.add(denial.Denial{Call: t.call, Named: "network address", Errno: "EACCES", PID: t.tid, Network: denial.NetworkUsed})
+	return syscall.EACCES
+}

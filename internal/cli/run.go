@@ -112,7 +112,7 @@ func (a *App) report(res *ambit.Result, err error) {
 			a.complain(fmt.Sprintf("%d of %d bytes of %s were beyond the limit and discarded", s.count.Discarded, s.count.Bytes, s.name))
 		}
 	}
-	if o.ExitCode != 0 {
+	if told := a.deniedNetwork(res.Receipt); o.ExitCode != 0 && !told {
 		a.denied(res.Receipt)
 	}
 	if o.Left {
@@ -137,10 +137,12 @@ type answer struct {
 	Stderr   string     `json:"stderr"`
 	// StdoutEncoding and StderrEncoding are "utf-8", or "base64" for output
 	// that is not.
-	StdoutEncoding string         `json:"stdout_encoding"`
-	StderrEncoding string         `json:"stderr_encoding"`
-	Truncated      bool           `json:"truncated"`
-	Receipt        *ambit.Receipt `json:"receipt"`
+	StdoutEncoding string `json:"stdout_encoding"`
+	StderrEncoding string `json:"stderr_encoding"`
+	Truncated      bool   `json:"truncated"`
+	// NetworkDenied is the receipt's.
+	NetworkDenied string         `json:"network_denied,omitempty"`
+	Receipt       *ambit.Receipt `json:"receipt"`
 }
 
 func (a *App) runJSON(c *ambit.Command, receipt *os.File) int {
@@ -153,7 +155,7 @@ func (a *App) runJSON(c *ambit.Command, receipt *os.File) int {
 	if err := writeReceipt(receipt, res); err != nil {
 		a.complain(err.Error())
 	}
-	ans := answer{ExitCode: res.ExitCode, Receipt: res.Receipt}
+	ans := answer{ExitCode: res.ExitCode, Receipt: res.Receipt, NetworkDenied: res.Receipt.NetworkDenied}
 	if err != nil {
 		ans.Code, ans.Error = ambit.CodeOf(err), res.Redactor.Redact(err.Error())
 	}

@@ -33,6 +33,7 @@ type outcome struct {
 	Durations       *json.RawMessage `json:"durations,omitempty"`
 	Denials         []denial.Denial  `json:"denials"`
 	DenialsDropped  int              `json:"denials_dropped,omitempty"`
+	NetworkDenied   string           `json:"network_denied,omitempty"`
 	Backend         string           `json:"backend,omitempty"`
 	Code            string           `json:"code,omitempty"`
 	Error           string           `json:"error,omitempty"`

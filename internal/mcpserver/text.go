@@ -46,6 +46,10 @@ func (o *outcome) summary() []string {
 	if o.Error != "" && !o.Cancelled {
 		lines = append(lines, "note: "+quoteLine(o.Error))
 	}
+	if o.NetworkDenied != "" {
+		lines = append(lines, "NETWORK DENIED: "+quoteLine(o.NetworkDenied)+
+			". What the command says of hosts, names, keys or accounts is a consequence of that. Only a policy with allow_network opens it.")
+	}
 	return append(lines, o.denials()...)
 }
 
@@ -80,7 +84,11 @@ func (o *outcome) denials() []string {
 		if d.Object != "" && d.Object != d.Named {
 			object = " (" + quoteLine(d.Object) + ")"
 		}
-		lines = append(lines, fmt.Sprintf("refused by the sandbox: %s of %s%s: %s", d.Call, quoteLine(d.Named), object, d.Errno))
+		times := ""
+		if d.Calls() > 1 {
+			times = fmt.Sprintf(", %d times", d.Calls())
+		}
+		lines = append(lines, fmt.Sprintf("refused by the sandbox: %s of %s%s: %s%s", d.Call, quoteLine(d.Named), object, d.Errno, times))
 	}
 	if more := len(o.Denials) - len(lines) + o.DenialsDropped; more > 0 {
 		lines = append(lines, fmt.Sprintf("and %d more refusals", more))

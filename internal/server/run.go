@@ -37,6 +37,7 @@ type result struct {
 	Durations       durations       `json:"durations"`
 	Receipt         *ambit.Receipt  `json:"receipt"`
 	Denials         []denial.Denial `json:"denials"`
+	NetworkDenied   string          `json:"network_denied,omitempty"`
 	Code            string          `json:"code,omitempty"`
 	Error           string          `json:"error,omitempty"`
 }
@@ -194,6 +195,7 @@ func (x *execution) result(d *runner.Result, o *ambit.Outcome) *result {
 	if d.Receipt != nil {
 		r.Durations.Durations = d.Receipt.Durations
 		r.Denials = append(r.Denials, d.Receipt.Denials...)
+		r.NetworkDenied = d.Receipt.NetworkDenied
 	}
 	r.StdoutBytes, r.StdoutTruncated = x.stdout.count()
 	r.StderrBytes, r.StderrTruncated = x.stderr.count()
