@@ -12,13 +12,19 @@ import (
 // rules are those of asked, to be held against the bound's where they can be
 // looked up. tmp is the name that a private temporary folder has in both.
 //
-//   - The network, and the private temporary folder, are there if both want
-//     them; an item may stay unenforced if both accept that.
+//   - The network is there if both want it. Asking for it where the bound has
+//     none, or for a limit above the bound's, is an error ([*Error]): nobody is
+//     silently given less.
+//   - The private temporary folder is there if both want it; an item may stay
+//     unenforced if both accept that.
 //   - A variable passes if both let it. What the bound sets is set, and wins.
-//   - Of each limit the smaller one holds.
+//   - A limit that is not asked for is the bound's.
 //   - A secret is read only from where the bound would read it: its source is
 //     opened with the caller's rights. Another one is an error ([*Error]).
 func Narrow(asked, bound *Resolved, tmp string) (*Resolved, error) {
+	if err := beyond(asked, bound); err != nil {
+		return nil, err
+	}
 	n := &Resolved{
 		Rules: asked.Rules, WorkDir: asked.WorkDir,
 		AllowNetwork: asked.AllowNetwork && bound.AllowNetwork,

@@ -17,14 +17,14 @@ func TestNarrow(t *testing.T) {
 		WorkDir: "/p", AllowNetwork: true, PrivateTmp: true, TmpDir: "/tmp/x", Strict: true,
 		Accept: []string{"a", "b"},
 		Env:    Env{Pass: []string{"A", "LC_*", "GO*", "X"}, Set: map[string]string{"V": "asked", "W": "asked", "TMPDIR": "/tmp/x"}},
-		Limits: Limits{Timeout: &minute, Processes: ptr(int64(9))},
+		Limits: Limits{Timeout: &second, Processes: ptr(int64(9))},
 		Rules:  []PathRule{{Path: "/p", Kind: Write}, {Path: "/tmp/x", Kind: Write, Builtin: true}},
 	}
 	bound := &Resolved{
 		WorkDir: "/b", AllowNetwork: true, PrivateTmp: true, TmpDir: "/tmp/x",
 		Accept: []string{"b", "c"},
 		Env:    Env{Pass: []string{"A", "LC_ALL", "G*", "Y"}, Set: map[string]string{"V": "bound"}},
-		Limits: Limits{Timeout: &second, OpenFiles: ptr(int64(5))},
+		Limits: Limits{Timeout: &minute, OpenFiles: ptr(int64(5))},
 	}
 	n, err := Narrow(asked, bound, "/tmp/x")
 	if err != nil {
@@ -42,16 +42,16 @@ func TestNarrow(t *testing.T) {
 	if l := n.Limits; *l.Timeout != second || *l.Processes != 9 || *l.OpenFiles != 5 || l.MemoryBytes != nil {
 		t.Errorf("limits %+v", l)
 	}
-	if asked.Env.Set["V"] != "asked" || *asked.Limits.Timeout != minute || len(asked.Rules) != 2 {
+	if asked.Env.Set["V"] != "asked" || *asked.Limits.Timeout != second || len(asked.Rules) != 2 {
 		t.Errorf("what was asked has changed: %+v", asked)
 	}
 	for name, change := range map[string]func(*Resolved){
-		"network": func(r *Resolved) { r.AllowNetwork = false }, "temporary folder": func(r *Resolved) { r.PrivateTmp = false },
+		"temporary folder": func(r *Resolved) { r.PrivateTmp = false },
 	} {
 		less := *bound
 		change(&less)
 		n, err := Narrow(asked, &less, "/tmp/x")
-		if err != nil || n.AllowNetwork && n.PrivateTmp {
+		if err != nil || n.PrivateTmp {
 			t.Errorf("%s: %+v, %v", name, n, err)
 		}
 		if _, named := n.Env.Set["TMPDIR"]; !n.PrivateTmp && (named || len(n.Rules) != 1 || n.TmpDir != "") {
@@ -84,6 +84,38 @@ func TestNarrowSecrets(t *testing.T) {
 		}
 		if _, set := c.asked["S"]; c.ok && set && n.Env.Set["S"] != "" {
 			t.Errorf("%s: a secret's name is set to a text", name)
+		}
+	}
+}
+
+// TestNarrowBeyond: who asks for the network or a limit that the bound has not
+// is told so; what is left out is the bound's, or closed.
+func TestNarrowBeyond(t *testing.T) {
+	second, minute := Duration(time.Second), Duration(time.Minute)
+	closed := &Resolved{Limits: Limits{Timeout: &second, Processes: ptr(int64(5)), MemoryBytes: ptr(int64(1000))}}
+	open := &Resolved{AllowNetwork: true}
+	for name, c := range map[string]struct {
+		asked, bound *Resolved
+		field        string
+	}{
+		"the network":           {&Resolved{AllowNetwork: true}, closed, "allow_network"},
+		"the network, open":     {&Resolved{AllowNetwork: true}, open, ""},
+		"no network":            {&Resolved{}, open, ""},
+		"a longer timeout":      {&Resolved{Limits: Limits{Timeout: &minute}}, closed, "limits.timeout"},
+		"a shorter timeout":     {&Resolved{Limits: Limits{Timeout: &second}}, &Resolved{Limits: Limits{Timeout: &minute}}, ""},
+		"more processes":        {&Resolved{Limits: Limits{Processes: ptr(int64(6))}}, closed, "limits.processes"},
+		"as many processes":     {&Resolved{Limits: Limits{Processes: ptr(int64(5))}}, closed, ""},
+		"a limit of its own":    {&Resolved{Limits: Limits{OpenFiles: ptr(int64(6))}}, closed, ""},
+		"more memory":           {&Resolved{Limits: Limits{MemoryBytes: ptr(int64(1001))}}, closed, "limits.memory_bytes"},
+		"nothing in particular": {&Resolved{}, closed, ""},
+	} {
+		n, err := Narrow(c.asked, c.bound, "")
+		bad := new(Error)
+		switch {
+		case c.field == "" && err != nil, c.field != "" && (!errors.As(err, &bad) || bad.Field != c.field || !errors.Is(err, ErrInvalid)):
+			t.Errorf("%s: %v", name, err)
+		case c.field == "" && n.AllowNetwork != c.asked.AllowNetwork:
+			t.Errorf("%s: the network is open: %v", name, n.AllowNetwork)
 		}
 	}
 }

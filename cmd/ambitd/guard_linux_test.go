@@ -59,7 +59,6 @@ except OSError as e: print(errno.errorcode[e.errno])'`, l.Addr().(*net.TCPAddr).
 		"one more":        {workspace(map[string]any{"env": map[string]any{"pass": []string{"HIDDEN", "ODD"}}}), "echo $ODD$HIDDEN", "passed\n", "passed\n"},
 		"one that is set": {workspace(map[string]any{"env": map[string]any{"set": map[string]string{"SET": "request", "OWN": "x"}}}), "echo $SET$OWN", "server\n", "serverx\n"},
 		"a limit":         {limits(map[string]any{"open_files": 50}), "ulimit -n", "100\n", "50\n"},
-		"a higher one":    {limits(map[string]any{"open_files": 200}), "ulimit -n", "100\n", "100\n"},
 	} {
 		for want, guard := range map[string]map[string]any{c.free + "free": nil, c.narrowed + "narrowed": c.guard} {
 			more := map[string]any{}
@@ -106,6 +105,40 @@ func TestFolderGuardRefused(t *testing.T) {
 			if ran := os.Remove(s.dir+"/projects/p/ran") == nil; ran != (c.status == 200) {
 				t.Errorf("%s, %s: it ran: %v", name, field, ran)
 			}
+		}
+	}
+}
+
+// TestFolderGuardBeyond: a request that asks for a network or a limit that the
+// server does not give is refused, and nothing runs; one within it runs.
+func TestFolderGuardBeyond(t *testing.T) {
+	s := newService(t, map[string]any{"max_timeout": "50s", "default_timeout": "40s", "policy": map[string]any{
+		"extends": "workspace", "limits": map[string]any{"open_files": 100, "timeout": "30s"}}})
+	for name, c := range map[string]struct {
+		guard  map[string]any
+		status int
+		says   string
+	}{
+		"the network":      {map[string]any{"allow_network": true}, 422, "the network"},
+		"no network":       {map[string]any{"allow_network": false}, 200, ""},
+		"a higher limit":   {map[string]any{"limits": map[string]any{"open_files": 101}}, 422, "limits.open_files above 100"},
+		"the same limit":   {map[string]any{"limits": map[string]any{"open_files": 100}}, 200, ""},
+		"a longer timeout": {map[string]any{"limits": map[string]any{"timeout": "31s"}}, 422, "limits.timeout is longer than the server's 30s"},
+		"the same timeout": {map[string]any{"limits": map[string]any{"timeout": "30s"}}, 200, ""},
+	} {
+		c.guard["extends"] = "workspace"
+		a := s.run("touch ran", map[string]any{"folder_guard": c.guard})
+		if a.status != c.status || c.status == 422 && (a.str("code") != "POLICY_INVALID" || !strings.Contains(a.str("detail"), c.says)) {
+			t.Errorf("%s: %d %.1000s", name, a.status, a.raw)
+		}
+		if _, err := os.Stat(s.dir + "/projects/p/ran"); (err == nil) != (c.status == 200) {
+			t.Errorf("%s: it ran: %v", name, err == nil)
+		}
+		_ = os.Remove(s.dir + "/projects/p/ran")
+	}
+	for timeout, status := range map[string]int{"31s": 400, "30s": 200} {
+		if a := s.run("true", map[string]any{"timeout": timeout}); a.status != status || status == 400 && a.str("code") != "REQUEST_INVALID" {
+			t.Errorf("timeout %s: %d %.1000s", timeout, a.status, a.raw)
 		}
 	}
 }

@@ -130,14 +130,17 @@ func (s *Server) job(q *request) (*runner.Request, error) {
 	if q.Timeout != nil {
 		timeout = *q.Timeout
 	}
-	if timeout > s.config.MaxTimeout {
-		return nil, fmt.Errorf("timeout is longer than the server's %s", time.Duration(s.config.MaxTimeout))
+	if most := s.mostTime(); timeout > s.config.MaxTimeout || q.Timeout != nil && timeout > most {
+		return nil, fmt.Errorf("timeout is longer than the server's %s", time.Duration(most))
 	}
 	own := policy.Layer{Name: "server", Policy: *s.config.Policy}
 	j.Layers, j.Bounds = []policy.Layer{own}, []policy.Layer{own}
 	if q.FolderGuard != nil {
 		j.Layers = []policy.Layer{{Name: "folder_guard", Policy: *q.FolderGuard}}
 		if l := q.FolderGuard.Limits; l != nil && l.Timeout != nil {
+			if most := s.mostTime(); *l.Timeout > most {
+				return nil, policyProblem("folder_guard.limits.timeout is longer than the server's " + most.String())
+			}
 			timeout = min(timeout, *l.Timeout)
 		}
 	}
@@ -153,6 +156,14 @@ func (s *Server) job(q *request) (*runner.Request, error) {
 	}
 	j.Layers = append(j.Layers, policy.Layer{Name: "request", Policy: top})
 	return j, nil
+}
+
+// mostTime is the longest time that a run can have.
+func (s *Server) mostTime() policy.Duration {
+	if l := s.config.Policy.Limits; l != nil && l.Timeout != nil {
+		return min(*l.Timeout, s.config.MaxTimeout)
+	}
+	return s.config.MaxTimeout
 }
 
 // outputLimit is how many bytes of each stream are kept.
