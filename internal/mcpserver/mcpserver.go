@@ -42,7 +42,7 @@ type Server struct {
 func newServer(s *server.Server, version, who string) *Server {
 	m := &Server{service: s, version: version, who: who}
 	m.mcp = mcp.NewServer(&mcp.Implementation{Name: "ambit", Title: "Ambit sandbox", Version: version}, &mcp.ServerOptions{
-		Instructions: instructions,
+		Instructions: instructions + " " + allowanceText(s.Allowance()),
 		// The tools never change, and nothing is logged to clients.
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
 	})
@@ -51,7 +51,8 @@ func newServer(s *server.Server, version, who string) *Server {
 		Name:  ExecuteTool,
 		Title: "Run a shell command in the sandbox",
 		Description: "Runs a command in a project's folder, inside a sandbox that the kernel enforces, and returns its exit code, stdout and stderr. " +
-			"Only the paths, the network access and the variables that the policy names can be used; \"Permission denied\" may mean that the policy closes something, and the denials say what.",
+			"Only the paths, the network access and the variables that the policy names can be used; \"Permission denied\" may mean that the policy closes something, and the denials say what. " +
+			allowanceText(s.Allowance()),
 		InputSchema: schema("execute_input"), OutputSchema: schema("execute_output"),
 		Annotations: &mcp.ToolAnnotations{DestructiveHint: &yes, OpenWorldHint: &yes},
 	}, m.execute)

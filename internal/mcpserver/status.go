@@ -11,6 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/ambit-sandbox/ambit"
+	"github.com/ambit-sandbox/ambit/internal/server"
 )
 
 // status is the structured result of sandbox_status.
@@ -22,6 +23,8 @@ type status struct {
 	Checked   string `json:"checked,omitempty"`
 	Limits    string `json:"limits,omitempty"`
 	Version   string `json:"version"`
+	// Allowed is what a run may have at most.
+	Allowed *server.Allowance `json:"allowed"`
 }
 
 func (m *Server) status(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -36,7 +39,7 @@ func (m *Server) status(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallT
 		return nil, fmt.Errorf("cannot understand the service's answer: %w", err)
 	}
 	v := health.Sandbox
-	v.Limits, v.Version = health.Limits, m.version
+	v.Limits, v.Version, v.Allowed = health.Limits, m.version, m.service.Allowance()
 	text := "The sandbox works, enforced by " + v.Backend + "."
 	if !v.Available {
 		v.Code = string(ambit.CodeUnavailable)
@@ -46,7 +49,7 @@ func (m *Server) status(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallT
 	if err != nil {
 		return nil, fmt.Errorf("cannot write the result: %w", err)
 	}
-	text += "\nbackend: " + v.Backend + "\ndetail: " + v.Detail + "\nversion: " + v.Version
+	text += "\nbackend: " + v.Backend + "\ndetail: " + v.Detail + "\nversion: " + v.Version + "\n" + allowanceText(v.Allowed) + "\n" + projectsText(v.Allowed)
 	return &mcp.CallToolResult{StructuredContent: json.RawMessage(b), Content: []mcp.Content{&mcp.TextContent{Text: text}}}, nil
 }
 
