@@ -91,7 +91,7 @@ func (n *names) trustPolicy(file string, tree *plan.Tree) error {
 		}
 	}
 	if place, yes := n.record.Covers(obj.Path); yes {
-		return &policyError{fmt.Errorf("cannot use the policy file %s: commands of earlier runs could write in %s, so one could have changed it; review it and keep it where none can write, such as ~/.config/ambit, or call it ambit.json, a name that is closed to commands in every workspace", file, place)}
+		return &policyError{fmt.Errorf("%w, or call it ambit.json, a name that is closed to commands in every workspace", &hostpath.PlaceError{Name: "the policy file " + file, Place: place})}
 	}
 	return nil
 }

@@ -86,7 +86,8 @@ type PathReceipt struct {
 	Origin    string      `json:"origin"`
 	Canonical string      `json:"canonical,omitempty"`
 	// Status is "enforced", "missing" or "unreadable"; "narrowed" is a
-	// built-in path of which the bound allows less.
+	// built-in path of which the bound allows less, "untrusted" one that a
+	// link leads to which a sandboxed command could have made.
 	Status string `json:"status"`
 	Reason string `json:"reason,omitempty"`
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/ambit-sandbox/ambit"
 	"github.com/ambit-sandbox/ambit/client"
+	"github.com/ambit-sandbox/ambit/internal/plan/hostpath"
 	"github.com/ambit-sandbox/ambit/policy"
 )
 
@@ -106,7 +107,11 @@ func noRun(err error) int {
 // complete reads the files that the flags name.
 func (r *remote) complete() (*client.Client, error) {
 	r.q.Argv, r.q.Timeout = r.set.Args(), policy.Duration(r.timeout)
+	names := hostpath.Here(os.Getenv)
 	if r.policyFile != "" {
+		if err := names.CheckOwn(r.policyFile); err != nil {
+			return nil, err
+		}
 		l, err := policy.ReadFile(r.policyFile)
 		if err != nil {
 			return nil, err
@@ -122,7 +127,11 @@ func (r *remote) complete() (*client.Client, error) {
 	}
 	token := ""
 	if r.tokenFile != "" {
-		b, err := os.ReadFile(r.tokenFile)
+		err := names.CheckOwn(r.tokenFile)
+		var b []byte
+		if err == nil {
+			b, err = os.ReadFile(r.tokenFile)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("cannot read the token: %w", err)
 		}
@@ -160,13 +169,25 @@ func (r *remote) send(c *client.Client) int {
 	return r.report(res)
 }
 
+// writeFile writes a file by a name that no command could have led elsewhere.
+func writeFile(name string, content []byte) error {
+	f, err := hostpath.Here(os.Getenv).Create(name, 0o600, hostpath.Nothing)
+	if err != nil {
+		return err
+	}
+	if err = f.Truncate(0); err == nil {
+		_, err = f.Write(content)
+	}
+	return errors.Join(err, f.Close())
+}
+
 // report says what the command itself could not.
 func (r *remote) report(res *client.Result) int {
 	say := func(format string, args ...any) { fmt.Fprintf(os.Stderr, "ambit: "+format+"\n", args...) }
 	if r.receipt != "" {
 		b, err := json.MarshalIndent(res.Receipt, "", "  ")
 		if err == nil {
-			err = os.WriteFile(r.receipt, append(b, '\n'), 0o600)
+			err = writeFile(r.receipt, append(b, '\n'))
 		}
 		if err != nil {
 			say("cannot write the receipt: %v", err)

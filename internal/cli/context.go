@@ -7,9 +7,8 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"os"
-	"syscall"
 
+	"github.com/ambit-sandbox/ambit/internal/plan/hostpath"
 	"github.com/ambit-sandbox/ambit/internal/secctx"
 )
 
@@ -95,7 +94,7 @@ func (a *App) gather(f contextFlags, command []string) (*secctx.Context, error) 
 func (a *App) deliver(c *secctx.Context, f contextFlags) int {
 	switch {
 	case f.output != "":
-		if err := writeContext(f.output, c); err != nil {
+		if err := a.writeContext(f.output, c); err != nil {
 			a.complain(err.Error())
 			return exitFailed
 		}
@@ -112,9 +111,13 @@ func (a *App) deliver(c *secctx.Context, f contextFlags) int {
 
 // writeContext writes for the caller alone to read: names of variables and
 // arguments are nobody else's affair.
-func writeContext(name string, c *secctx.Context) error {
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
+func (a *App) writeContext(name string, c *secctx.Context) error {
+	f, err := hostpath.Here(a.getenv).Create(name, 0o600, hostpath.Nothing)
 	if err != nil {
+		return fmt.Errorf("cannot write the context: %w", err)
+	}
+	if err := f.Truncate(0); err != nil {
+		_ = f.Close()
 		return fmt.Errorf("cannot write the context: %w", err)
 	}
 	e := json.NewEncoder(f)

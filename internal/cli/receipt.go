@@ -9,7 +9,6 @@ import (
 
 	"github.com/ambit-sandbox/ambit"
 	"github.com/ambit-sandbox/ambit/internal/plan/hostpath"
-	"github.com/ambit-sandbox/ambit/internal/written"
 )
 
 // openReceipt opens the receipt's file before the command runs: the name may
@@ -20,8 +19,7 @@ func (a *App) openReceipt(name string) (*os.File, error) {
 	if name == "" {
 		return nil, nil
 	}
-	record := written.Load(written.Dir(a.getenv("HOME"), a.getenv("XDG_STATE_HOME")))
-	f, err := hostpath.After(record).Create(name, 0o644, hostpath.Nothing)
+	f, err := hostpath.Here(a.getenv).Create(name, 0o644, hostpath.Nothing)
 	if err != nil {
 		return nil, fmt.Errorf("cannot write the receipt, so nothing was run: %w", err)
 	}

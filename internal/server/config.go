@@ -6,13 +6,16 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/ambit-sandbox/ambit/internal/journal"
+	"github.com/ambit-sandbox/ambit/internal/plan/hostpath"
 	"github.com/ambit-sandbox/ambit/internal/runner"
 	"github.com/ambit-sandbox/ambit/policy"
 )
@@ -87,6 +90,9 @@ type SecretSource struct {
 // LoadConfig reads and checks a configuration. The error holds every setting
 // that can't be used, with what to do about it.
 func LoadConfig(file string, use Use) (*Config, error) {
+	if err := hostpath.Here(os.Getenv).CheckOwn(file); err != nil {
+		return nil, fmt.Errorf("cannot read the configuration: %w", err)
+	}
 	b, err := os.ReadFile(file)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the configuration: %w", err)
@@ -192,7 +198,28 @@ func (c *Config) check() error {
 	if !filepath.IsAbs(c.Journal) {
 		bad("journal", "the path is relative", "write it from / on")
 	}
+	c.checkOwn(bad)
 	return errors.Join(errs...)
+}
+
+// checkOwn refuses files that a command which ran before could have changed,
+// or led the server away from.
+func (c *Config) checkOwn(bad func(setting, problem, remedy string)) {
+	host := hostpath.Here(os.Getenv)
+	named := map[string]string{"listen": c.Listen, "token_file": c.TokenFile, "journal": c.Journal, "supervisor": c.Supervisor}
+	if c.TLS != nil {
+		named["tls.cert"], named["tls.key"] = c.TLS.Cert, c.TLS.Key
+	}
+	for name, s := range c.Secrets {
+		named["secrets."+name] = s.File
+	}
+	for _, setting := range slices.Sorted(maps.Keys(named)) {
+		if name := named[setting]; filepath.IsAbs(name) {
+			if err := host.CheckOwn(name); err != nil {
+				bad(setting, err.Error(), "name another one")
+			}
+		}
+	}
 }
 
 func (c *Config) checkListen(bad func(setting, problem, remedy string)) {

@@ -11,6 +11,8 @@ import (
 	"os"
 	"strings"
 	"syscall"
+
+	"github.com/ambit-sandbox/ambit/internal/plan/hostpath"
 )
 
 // token is a caller's name and the digest of what it must send.
@@ -23,6 +25,9 @@ type token struct {
 func readPrivate(name string) (string, error) {
 	if name == "" {
 		return "", errors.New("no file is named")
+	}
+	if err := hostpath.Here(os.Getenv).CheckOwn(name); err != nil {
+		return "", err
 	}
 	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
 	if err != nil {

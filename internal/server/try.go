@@ -30,7 +30,9 @@ func Try(ctx context.Context, c *Config, e Engine, dir string) (*ambit.Host, err
 	defer cancel()
 	res, err := e.Run(ctx, &runner.Request{
 		Argv: []string{"/bin/sh", "-c", ":"}, Dir: dir, Environ: os.Environ(),
-		Layers: []policy.Layer{{Name: "server", Policy: *c.Policy}},
+		Layers: []policy.Layer{{Name: "server", Policy: *c.Policy},
+			// Not to be written, so that it is no place which commands could write.
+			{Name: "the trial", Policy: policy.Policy{BlockedWritePaths: []string{policy.Literal(dir)}}}},
 	})
 	switch {
 	case ctx.Err() != nil:

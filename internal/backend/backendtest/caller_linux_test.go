@@ -18,8 +18,9 @@ func TestDenialNamesItsCaller(t *testing.T) {
 	}
 	w := newWorld(t)
 	w.write("read/file", "text")
+	w.write("read/other", "text")
 	receipt := w.at("outside/receipt")
-	script := `chmod 700 ../read/file; chmod 711 ../read/file; touch -c ../read/file; exit 1`
+	script := `chmod 700 ../read/file; chmod 700 ../read/other; touch -c ../read/file; exit 1`
 	r := finish(t, w.sandbox(w.policyFlags("--receipt", receipt), "/bin/sh", "-c", script))
 	b, err := os.ReadFile(receipt)
 	w.must(err)

@@ -35,6 +35,9 @@ type Earlier interface {
 	// Doubts reports whether one could have made the symbolic link at a
 	// canonical name, which belongs to owner.
 	Doubts(link string, owner uint32) bool
+	// Covers reports whether one could have made or changed what stands at a
+	// canonical name, and the place that the name lies in.
+	Covers(name string) (place string, yes bool)
 }
 
 // New returns a resolver for this process's view of the file system. It takes

@@ -85,6 +85,8 @@ type doubtAll string
 
 func (d doubtAll) Doubts(link string, _ uint32) bool { return strings.HasPrefix(link, string(d)+"/") }
 
+func (d doubtAll) Covers(name string) (string, bool) { return string(d), d.Doubts(name, 0) }
+
 // TestLinks: the links on the way are named canonically, in their order, those
 // of missing names too, and the doubtful ones are marked.
 func TestLinks(t *testing.T) {
@@ -183,5 +185,26 @@ func TestOpenRead(t *testing.T) {
 	}
 	if _, err := r.Create(dir+"/loop", 0o600, granted); !errors.Is(err, syscall.ELOOP) {
 		t.Errorf("a link as the file itself: %v", err)
+	}
+}
+
+// TestCheckOwn: a file of Ambit's own lies where no command could write, and no
+// link that one could have made leads to it.
+func TestCheckOwn(t *testing.T) {
+	dir := host(t)
+	r := After(doubtAll(dir + "/real"))
+	defer r.Close()
+	if err := os.Symlink("../out", dir+"/real/out"); err != nil {
+		t.Fatal(err)
+	}
+	var (
+		led *LinkError
+		in  *PlaceError
+	)
+	for name, want := range map[string]any{"file": nil, "missing/new": nil, "loop/x": nil, "link/file": &in, "real/new": &in, "real/file": &in, "real/out/x": &led} {
+		switch err := r.CheckOwn(dir + "/" + name); {
+		case want == nil && err != nil, want != nil && (err == nil || !errors.As(err, want)):
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
