@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/ambit-sandbox/ambit"
+	"github.com/ambit-sandbox/ambit/internal/plan/hostpath"
 	"github.com/ambit-sandbox/ambit/policy"
 )
 
@@ -248,6 +249,9 @@ var errSecret = errors.New("cannot use --secret: name its source, never its valu
 // extend the default policy. The error is an [ambit.ErrPolicy].
 func (p *policyFlags) command(a *App) (*ambit.Command, error) {
 	c := &ambit.Command{Environ: a.Environ, Dir: p.cwd}
+	if pwd := a.getenv("PWD"); p.err == nil && pwd != p.cwd {
+		p.err = hostpath.Here(a.getenv).CheckReached(pwd, p.cwd)
+	}
 	if p.err != nil {
 		return nil, ambit.PolicyError(p.err)
 	}

@@ -4,6 +4,7 @@ package backendtest
 
 import (
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
 )
@@ -205,5 +206,25 @@ func TestNoRecord(t *testing.T) {
 	}
 	if r := nowhere("--read", w.at("outside")); r.code != 0 {
 		t.Errorf("without one: ended with %d\n%s", r.code, r.stderr)
+	}
+}
+
+// TestEarlierRunShell: a shell that came to its directory through a link which
+// a command could have made does not start a run there.
+func TestEarlierRunShell(t *testing.T) {
+	w := newWorld(t)
+	w.furnish()
+	w.must(os.Symlink("outside", w.at("link")))
+	succeed(t, w.sandbox(nil, "/bin/sh", "-c", "mv sub s2 && ln -s $HOME/.ssh sub && ln -s build inside"))
+	for _, c := range []struct {
+		dir  string
+		code int
+	}{{"work/sub", 125}, {"work/inside", 0}, {"link", 0}, {"work/s2", 0}} {
+		cmd := exec.Command("/bin/sh", "-c", "cd "+w.at(c.dir)+" && exec $AMBIT_BIN run -- /bin/true")
+		cmd.Env = append(w.environ(), "AMBIT_BIN="+os.Getenv("AMBIT_BIN"))
+		r := finish(t, cmd)
+		if r.code != c.code || c.code != 0 && !strings.Contains(r.stderr, "symbolic link "+w.at(c.dir)+",") {
+			t.Errorf("%s: ended with %d\n%s", c.dir, r.code, r.stderr)
+		}
 	}
 }

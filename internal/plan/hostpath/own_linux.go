@@ -35,3 +35,23 @@ func (r *Resolver) CheckOwn(name string) error {
 	}
 	return nil
 }
+
+// CheckReached refuses a current directory that a shell has come to through a
+// doubtful link, as its PWD says (environ(7)). One that commands could write
+// anyway is no reason to refuse. A PWD that is not of this directory says
+// nothing.
+func (r *Resolver) CheckReached(pwd, cwd string) error {
+	if pwd == cwd || pwd == "" || pwd[0] != '/' || r.earlier == nil {
+		return nil
+	}
+	obj, err := r.Resolve(pwd)
+	if err != nil || obj.Path != cwd {
+		return nil
+	}
+	for _, l := range obj.Links {
+		if _, written := r.earlier.Covers(cwd); l.Doubtful && !written {
+			return &LinkError{Name: "the current directory, which the shell calls " + pwd, Link: l.Path}
+		}
+	}
+	return nil
+}

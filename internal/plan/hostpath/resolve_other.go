@@ -33,6 +33,9 @@ func Here(func(string) string) *Resolver { return &Resolver{} }
 // CheckOwn finds nothing to refuse: no command has run on this system.
 func (*Resolver) CheckOwn(string) error { return nil }
 
+// CheckReached finds nothing to refuse.
+func (*Resolver) CheckReached(_, _ string) error { return nil }
+
 // Resolve implements [plan.Resolver]: it always fails.
 func (*Resolver) Resolve(name string) (plan.Object, error) {
 	return plan.Object{}, errors.New("cannot resolve " + filepath.Clean(name) + ": this system is not supported")
