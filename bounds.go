@@ -32,21 +32,21 @@ func resolve(c *Command, tmp string) (*policies, error) {
 	return p, err
 }
 
-// compile makes the plan of what is asked within what may be had. own are the
-// rules for what of Ambit's own the command could else write.
-func (p *policies) compile(n *names) (made *plan.Plan, own []policy.PathRule, err error) {
-	if err = n.trust("HOME", n.home); err != nil {
-		return nil, nil, err
+// compile makes the plan of what is asked within what may be had, without what
+// of Ambit's own the command could else write.
+func (p *policies) compile(n *names) (*plan.Plan, error) {
+	if err := n.trust("HOME", n.home); err != nil {
+		return nil, err
 	}
-	made, err = p.within(n.host, nil)
-	if err == nil {
-		own, err = n.own(made.Tree, p.layers...)
+	made, err := p.within(n.host, nil)
+	if err != nil {
+		return nil, err
 	}
+	own, err := n.own(made.Tree, p.layers...)
 	if err != nil || len(own) == 0 {
-		return made, nil, err
+		return made, err
 	}
-	made, err = p.within(n.host, own)
-	return made, own, err
+	return p.within(n.host, own)
 }
 
 // within makes the plan, with some more rules.

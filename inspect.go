@@ -59,7 +59,7 @@ func Inspect(c *Command) (*Preview, error) {
 	if err != nil {
 		return nil, &policyError{err}
 	}
-	p, _, err := policies.compile(namesFor(c.environ()))
+	p, err := policies.compile(namesFor(c.environ()))
 	if err != nil {
 		return nil, setupError("", err)
 	}

@@ -4,6 +4,7 @@ package ambit
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ambit-sandbox/ambit/internal/plan"
@@ -48,19 +49,26 @@ func (n *names) trust(variable, dir string) error {
 	return nil
 }
 
+// The origins of the rules that own makes.
+const (
+	ownState  = "ambit's own state"
+	ownPolicy = "the policy file itself"
+)
+
 // own returns blocks for what of Ambit's own a tree lets commands write: its
 // state, with the record, and the files that the policy was read from.
 func (n *names) own(tree *plan.Tree, layers ...policy.Layer) ([]policy.PathRule, error) {
 	var rules []policy.PathRule
 	add := func(name, origin string) error {
 		obj, err := n.host.Resolve(name)
-		if err == nil && tree.Mode(obj.Path) == plan.Write {
-			rules = append(rules, policy.PathRule{Path: obj.Path, Kind: policy.BlockedWrite, Origin: origin})
+		// By the name that leads there: a block keeps the links on the way, too.
+		if err == nil && (tree.Mode(obj.Path) == plan.Write || slices.ContainsFunc(obj.Links, func(l plan.Link) bool { return tree.Mode(l.Path) == plan.Write })) {
+			rules = append(rules, policy.PathRule{Path: name, Kind: policy.BlockedWrite, Origin: origin})
 		}
 		return err
 	}
 	if n.record.Known() {
-		if err := add(n.state, "ambit's own state"); err != nil {
+		if err := add(n.state, ownState); err != nil {
 			return nil, err
 		}
 	}
@@ -71,7 +79,7 @@ func (n *names) own(tree *plan.Tree, layers ...policy.Layer) ([]policy.PathRule,
 		if err := n.trustPolicy(l.File, tree); err != nil {
 			return nil, err
 		}
-		if err := add(l.File, "the policy file itself"); err != nil {
+		if err := add(l.File, ownPolicy); err != nil {
 			return nil, &policyError{fmt.Errorf("cannot look up the policy file: %w", err)}
 		}
 	}
@@ -98,26 +106,24 @@ func (n *names) trustPolicy(file string, tree *plan.Tree) error {
 
 // kept lists the names that a run keeps closed to its command, and that a
 // later run may rely on because of that.
-func kept(tree *plan.Tree, own []policy.PathRule) []string {
+func kept(tree *plan.Tree) []string {
 	var out []string
 	for _, n := range tree.Nodes() {
-		if n.Rule.Builtin && n.Rule.Kind == policy.BlockedWrite && strings.HasSuffix(n.Rule.Origin, ", "+policy.AmbitProtection) {
+		r := n.Rule
+		if r.Kind == policy.BlockedWrite && (r.Origin == ownState || r.Origin == ownPolicy || r.Builtin && strings.HasSuffix(r.Origin, ", "+policy.AmbitProtection)) {
 			out = append(out, n.Path)
 		}
-	}
-	for _, r := range own {
-		out = append(out, r.Path)
 	}
 	return out
 }
 
 // record notes which places the command may write, before it starts.
-func (n *names) recordWrites(p *plan.Plan, own []policy.PathRule) error {
+func (n *names) recordWrites(p *plan.Plan) error {
 	var places []string
 	for _, g := range p.Tree.Grants() {
 		if g.Mode == plan.Write && g.Object.Dir && g.Rule.Origin != policy.PrivateTmpOrigin {
 			places = append(places, g.Path)
 		}
 	}
-	return n.record.Add(places, kept(p.Tree, own), func(name string) bool { return p.Tree.Mode(name) == plan.Write })
+	return n.record.Add(places, kept(p.Tree), func(name string) bool { return p.Tree.Mode(name) == plan.Write })
 }

@@ -63,7 +63,6 @@ type runner struct {
 	resolved *policy.Resolved // the effective one of policies
 	plan     *plan.Plan
 	names    *names
-	own      []policy.PathRule // of plan: what closes Ambit's own files
 	facts    *probe.Facts
 	group    *cgroup.Group // nil: none
 	choice   *backend.Choice
@@ -118,7 +117,7 @@ func (r *runner) prepare() (err error) {
 	if err := r.makeTmp(); err != nil {
 		return setupError("landlock", err)
 	}
-	if r.plan, r.own, err = r.policies.compile(r.names); err != nil {
+	if r.plan, err = r.policies.compile(r.names); err != nil {
 		return setupError("", err)
 	}
 	r.plan.Places = stock.Places(variable(r.environ, "HOME"), variable(r.environ, "XDG_STATE_HOME"), r.tmpBase())
@@ -136,7 +135,7 @@ func (r *runner) prepare() (err error) {
 		r.confined, err = r.choice.Backend.Confine(r.plan, r.facts, streams)
 	}
 	if err == nil {
-		err = r.names.recordWrites(r.plan, r.own)
+		err = r.names.recordWrites(r.plan)
 	}
 	return setupError(r.choice.Backend.Name(), err)
 }

@@ -190,6 +190,26 @@ func TestRecordClosed(t *testing.T) {
 	}
 }
 
+// TestRecordBehindLinks: the same where links lead to the record, as dotfiles
+// managers make them. The command can't replace them either.
+func TestRecordBehindLinks(t *testing.T) {
+	w := newWorld(t)
+	w.furnish()
+	w.must(os.MkdirAll(w.at("outside/local/state"), 0o700))
+	w.must(os.Symlink("../outside/local", w.at("home/.local")))
+	home := []string{"--extends", "system", "--write", "~"}
+	succeed(t, w.sandbox(home, "/bin/sh", "-c", "touch ~/made"))
+	before := exact(w, w.at("outside/local/state/ambit/written"))
+	for _, script := range []string{"rm ~/.local", "mv ~/.local ~/l", "ln -sfn .ssh ~/.local", "echo > ~/.local/state/ambit/written"} {
+		if r := finish(t, w.sandbox(home, "/bin/sh", "-c", script)); r.code == 0 {
+			t.Errorf("%s: it worked", script)
+		}
+	}
+	if after := exact(w, w.at("outside/local/state/ambit/written")); after != before {
+		t.Errorf("the record changed from %s to %s", before, after)
+	}
+}
+
 // TestNoRecord: where no record can be kept, links that the user made could be
 // a command's.
 func TestNoRecord(t *testing.T) {
