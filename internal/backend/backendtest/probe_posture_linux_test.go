@@ -43,7 +43,7 @@ func showPosture([]string) (string, error) {
 		"comm: "+fileText("/proc/self/comm"), "oom_score_adj: "+fileText("/proc/self/oom_score_adj"), "cgroup: "+fileText("/proc/self/cgroup"),
 		"coredump_filter: "+fileText("/proc/self/coredump_filter"),
 		// linux/prctl.h
-		"parent death: "+parentDeath(), "dumpable: "+prctlValue(3), "keep capabilities: "+prctlValue(7), "securebits: "+prctlValue(27),
+		"parent death: "+parentDeath, "dumpable: "+prctlValue(3), "keep capabilities: "+prctlValue(7), "securebits: "+prctlValue(27),
 		"subreaper: "+prctlInt(37), "speculation: "+prctlValue(52), "tsc: "+prctlInt(25), "timer slack: "+prctlValue(30), // this thread's, handed on to others
 		"nice: "+callValue("getpriority", "0", "0"), "personality: "+callValue("personality", "0xffffffff"),
 		"landlock layers: "+strconv.Itoa(landlockLayers())) // last: it adds to them

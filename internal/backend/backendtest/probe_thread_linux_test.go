@@ -2,36 +2,10 @@
 
 package backendtest
 
-import (
-	"runtime"
-	"syscall"
-)
-
 // parentDeath is the signal that this process gets when its parent dies. The
-// kernel keeps it for each thread, and new ones have none (copy_process, kernel/fork.c):
-// the thread that called execve is asked, on which Go may run anything.
-func parentDeath() string {
-	said := "the first thread was not to be had"
-	onFirstThread(100, func() { said = prctlInt(2) }) // PR_GET_PDEATHSIG, linux/prctl.h
-	return said
-}
-
-// onFirstThread calls do on the thread that the process began with. On another
-// one it keeps that, so that Go has to use a further one, so many times at most.
-func onFirstThread(more int, do func()) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	if syscall.Gettid() == syscall.Getpid() {
-		do()
-		return
-	}
-	if more == 0 {
-		return
-	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		onFirstThread(more-1, do)
-	}()
-	<-done
-}
+// kernel keeps it for each thread, and new ones have none (copy_process,
+// kernel/fork.c), so that the thread that called execve has to be asked.
+// Package variables are initialised on it, before anything else can run (Go
+// documents this of init functions, at runtime.LockOSThread); later a program
+// may not get that thread back.
+var parentDeath = prctlInt(2) // PR_GET_PDEATHSIG, linux/prctl.h
