@@ -43,7 +43,7 @@ func (r *Record) missing(places, kept []string, writes func(name string) bool) [
 		if _, known := r.Covers(p); known {
 			continue
 		}
-		fresh = entry(fresh, kindPlace, p)
+		fresh = entry(fresh, kindOf(p), p)
 		for _, name := range kept {
 			// A name in another place on record is no secret to its commands.
 			if _, known := r.Covers(name); !known && !r.kept[name] && within(name, p) && !writes(name) {
@@ -52,6 +52,14 @@ func (r *Record) missing(places, kept []string, writes func(name string) bool) [
 		}
 	}
 	return append(names, fresh...)
+}
+
+// kindOf returns the kind of an entry for a place.
+func kindOf(place string) byte {
+	if stands(place) {
+		return kindPlace
+	}
+	return kindFresh
 }
 
 func entry(to []byte, kind byte, name string) []byte {
@@ -95,7 +103,8 @@ func (r *Record) appendTo(f *os.File, change func(now *Record) []byte) (done boo
 	if err != nil {
 		return false, err
 	}
-	now := &Record{dir: r.dir, kept: map[string]bool{}}
+	now := newRecord()
+	now.dir = r.dir
 	now.parse(b)
 	*r = *now
 	n, err := f.Write(change(now))

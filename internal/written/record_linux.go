@@ -27,6 +27,8 @@ type Record struct {
 	// dir is the directory of the record; "" where this host keeps none.
 	dir    string
 	places []string
+	// fresh are those where nothing stood when they were recorded.
+	fresh map[string]bool
 	// kept are names below a place that no command could change since the
 	// place is on record.
 	kept map[string]bool
@@ -35,7 +37,7 @@ type Record struct {
 // Load reads the record in a directory. Where the host has no place for one,
 // or it can't be read, the record is there but not [Record.Known].
 func Load(dir string) *Record {
-	r := &Record{kept: map[string]bool{}}
+	r := newRecord()
 	if dir == "" {
 		return r
 	}
@@ -49,6 +51,8 @@ func Load(dir string) *Record {
 	r.parse(b)
 	return r
 }
+
+func newRecord() *Record { return &Record{kept: map[string]bool{}, fresh: map[string]bool{}} }
 
 // Known reports whether there is a record to ask.
 func (r *Record) Known() bool { return r.dir != "" }
@@ -88,6 +92,7 @@ func makeDir(dir string) error {
 // holds: a kind and a canonical name.
 const (
 	kindPlace  = '+' // commands could write here and below
+	kindFresh  = '*' // the same, where nothing stood: they could make it, too
 	kindKept   = '=' // but not this name
 	kindLifted = '-' // which has ended
 )
@@ -99,6 +104,9 @@ func (r *Record) parse(b []byte) {
 		}
 		name := string(entry[1:])
 		switch entry[0] {
+		case kindFresh:
+			r.fresh[name] = true
+			fallthrough
 		case kindPlace:
 			r.places = append(r.places, name)
 		case kindKept:

@@ -160,3 +160,33 @@ func TestRecordMerged(t *testing.T) {
 		t.Errorf("%d places, first %q", len(r.places), r.places[0])
 	}
 }
+
+// TestRecordNew: a place where nothing stood stays on record, since a command
+// that still runs may make it; one that was there and is gone does not.
+func TestRecordNew(t *testing.T) {
+	dir, tree := t.TempDir(), t.TempDir()
+	fresh, old := filepath.Join(tree, "none/fresh"), filepath.Join(tree, "old")
+	if err := os.Mkdir(old, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := Load(dir).Add([]string{fresh, old}, nil, nothing); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(old); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // what kind of place it is stays known
+		f, err := os.Open(filepath.Join(dir, fileName))
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = shorten(f, f.Name())
+		_ = f.Close()
+		if r := Load(dir); err != nil || !slices.Equal(r.places, []string{fresh}) {
+			t.Errorf("on record: %q (%v)", r.places, err)
+		}
+	}
+	if !Load(dir).Doubts(fresh, uint32(os.Geteuid())) {
+		t.Error("a link that stands there is not doubted")
+	}
+}

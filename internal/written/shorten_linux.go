@@ -17,9 +17,9 @@ func shorten(f *os.File, name string) error {
 	if err != nil {
 		return err
 	}
-	r := &Record{kept: map[string]bool{}}
+	r := newRecord()
 	r.parse(b)
-	r.places = existing(r.places)
+	r.places = r.existing()
 	out := r.encode()
 	for len(out) > maxRecord/2 && merge(r) {
 		out = r.encode()
@@ -38,15 +38,22 @@ func shorten(f *os.File, name string) error {
 	return err
 }
 
-func existing(places []string) []string {
+// existing returns the places that exist, and those where nothing stood when
+// they were recorded: a command that still runs may yet make these.
+func (r *Record) existing() []string {
 	var out []string
-	for _, p := range places {
-		var st syscall.Stat_t
-		if err := syscall.Lstat(p, &st); err != syscall.ENOENT {
+	for _, p := range r.places {
+		if r.fresh[p] || stands(p) {
 			out = append(out, p)
 		}
 	}
 	return out
+}
+
+// stands reports whether something stands under a name, or may.
+func stands(name string) bool {
+	var st syscall.Stat_t
+	return syscall.Lstat(name, &st) != syscall.ENOENT
 }
 
 // encode writes the record anew. Kept names stay with the places that hold
@@ -62,7 +69,11 @@ func (r *Record) encode() []byte {
 		}
 	}
 	for _, p := range r.places {
-		out = entry(out, kindPlace, p)
+		kind := byte(kindPlace)
+		if r.fresh[p] {
+			kind = kindFresh
+		}
+		out = entry(out, kind, p)
 	}
 	return out
 }
@@ -82,7 +93,9 @@ func merge(r *Record) bool {
 	r.places = nil
 	for _, p := range places {
 		if strings.Count(p, "/") == deepest {
+			fresh := r.fresh[p]
 			p, _ = up(p)
+			r.fresh[p] = r.fresh[p] || fresh
 		}
 		if !seen[p] {
 			seen[p] = true
