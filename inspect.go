@@ -102,6 +102,10 @@ func (v *Preview) choose(p *plan.Plan) {
 	choice, err := backend.Select(candidates, p, facts)
 	if err == nil {
 		v.Backend, v.Coverage = choice.Backend.Name(), coverageOf(choice.Coverage)
+		if !choice.Backend.Creates(facts) {
+			p.NothingNew()
+			v.Paths = listedPaths(p)
+		}
 		return
 	}
 	v.Unavailable = err.Error()

@@ -125,5 +125,8 @@ func (n *names) recordWrites(p *plan.Plan) error {
 			places = append(places, g.Path)
 		}
 	}
+	for _, g := range p.Tree.NewPlaces() {
+		places = append(places, g.Path)
+	}
 	return n.record.Add(places, kept(p.Tree), func(name string) bool { return p.Tree.Mode(name) == plan.Write })
 }

@@ -85,9 +85,10 @@ type PathReceipt struct {
 	Kind      policy.Kind `json:"kind"`
 	Origin    string      `json:"origin"`
 	Canonical string      `json:"canonical,omitempty"`
-	// Status is "enforced", "missing" or "unreadable"; "narrowed" is a
-	// built-in path of which the bound allows less, "untrusted" one that a
-	// link leads to which a sandboxed command could have made.
+	// Status is "enforced", "missing" or "unreadable"; "creatable" is a path
+	// for writing where nothing stands and the command may make what does,
+	// "narrowed" a built-in path of which the bound allows less, "untrusted"
+	// one that a link leads to which a sandboxed command could have made.
 	Status string `json:"status"`
 	Reason string `json:"reason,omitempty"`
 }

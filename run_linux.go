@@ -129,6 +129,10 @@ func (r *runner) prepare() (err error) {
 	if err != nil {
 		return err
 	}
+	if !r.choice.Backend.Creates(r.facts) {
+		r.plan.NothingNew()
+		r.receipt.plan(r.plan)
+	}
 	r.receipt.Backend, r.receipt.Coverage = r.choice.Backend.Name(), coverageOf(r.choice.Coverage)
 	streams, err := r.connect()
 	if err == nil {

@@ -25,6 +25,9 @@ type Backend interface {
 	// the plan. It changes nothing. A blocked backend is an error that says
 	// why it can't be used on this host at all.
 	Assess(p *plan.Plan, f *probe.Facts) (Coverage, error)
+	// Creates reports whether a command can make what stands at a plan's new
+	// places ([plan.Tree.NewPlaces]). Where it can't, they are not granted.
+	Creates(f *probe.Facts) bool
 	// Confine makes what the launcher installs. It enforces at least what
 	// Assess promised, or fails. streams are the files that the command
 	// inherits as they are: it may open them again by name (/dev/stderr), as
@@ -47,7 +50,8 @@ type Confinement struct {
 	// must serve.
 	Brokered bool
 	// Files is what the broker must know to decide over files, where the
-	// plan has places with less than the folder around them; nil elsewhere.
+	// plan has places with less than the folder around them, or new places; nil
+	// elsewhere.
 	Files *broker.Files
 }
 

@@ -60,7 +60,8 @@
 //   - Before Linux 6.18 a signal that comes at the wrong moment makes a call
 //     be made twice; one that sends a signal then sends two.
 //
-// And of file calls in a folder with an exception somewhere below it:
+// And of file calls in a folder with an exception somewhere below it, or at a
+// place where nothing stood when the command was started:
 //
 //   - getsockname(2) says the last component of what a socket was bound to.
 //   - The flags of a file that was there, and is opened, lack O_NOFOLLOW.

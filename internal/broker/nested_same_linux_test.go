@@ -105,6 +105,12 @@ func sameOperations(t *testing.T, kind policy.Kind, block blocking, rng *rand.Ra
 		w.settle(t)
 		twins[i] = w
 	}
+	compareTwins(t, dirs, twins, rng)
+}
+
+// compareTwins makes random operations in two folders, which are then alike.
+func compareTwins(t *testing.T, dirs [2]string, twins [2]*twin, rng *rand.Rand) {
+	t.Helper()
 	failures, successes := 0, 0
 	for i := range 6000 {
 		o := randomOperation(rng)

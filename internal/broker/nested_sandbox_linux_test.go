@@ -230,7 +230,7 @@ func stockUpFiles(tb testing.TB, ruleset *os.File, files *Files, n int, dir stri
 	}
 }
 
-// classOf is the class of calls that a tree's exceptions need.
+// classOf is the class of calls that a tree's exceptions and new places need.
 func classOf(tree *plan.Tree) string {
 	for _, n := range tree.Exceptions() {
 		if n.Mode == plan.None {
@@ -239,6 +239,11 @@ func classOf(tree *plan.Tree) string {
 	}
 	for _, p := range tree.Patterns() {
 		if p.Mode == plan.None {
+			return classRead
+		}
+	}
+	for _, n := range tree.NewPlaces() {
+		if n.Around == plan.None {
 			return classRead
 		}
 	}

@@ -10,7 +10,8 @@ import (
 )
 
 // Files says what the kernel decides by itself where a path tree has
-// exceptions: places with less than a folder above them grants.
+// exceptions, places with less than a folder above them grants, or new places,
+// where nothing stood that could have a rule.
 type Files struct {
 	// Native are the objects that have rules of their own in the command's
 	// Landlock ruleset, and the mode that the rules give. Those that count
@@ -59,6 +60,11 @@ type territory struct {
 	// in each folder.
 	folded map[string]string
 	beside map[string][]string
+	// fresh are the places where something may be made in a directory that is
+	// not writable, and the mode of that directory. ways are the directories on
+	// the way to one that were missing, too.
+	fresh map[string]plan.Mode
+	ways  map[string]bool
 	// denied are the objects that stood at the exceptions when the plan was
 	// made. They are known by other names too, if they have hard links.
 	denied map[Inode]*plan.Node
@@ -74,7 +80,7 @@ func newTerritory(tree *plan.Tree, files *Files, identify func(string) Inode) *t
 	t := &territory{
 		tree: tree, native: files.Native, identify: identify,
 		spine: map[string]plan.Mode{}, pinned: map[string]*plan.Node{}, denied: map[Inode]*plan.Node{},
-		folded: map[string]string{}, beside: map[string][]string{},
+		folded: map[string]string{}, beside: map[string][]string{}, fresh: map[string]plan.Mode{}, ways: map[string]bool{},
 	}
 	exceptions := tree.Exceptions()
 	for i := range exceptions {
@@ -84,6 +90,7 @@ func newTerritory(tree *plan.Tree, files *Files, identify func(string) Inode) *t
 		t.pinned[exceptions[i].Path] = &exceptions[i]
 	}
 	t.addPatterns()
+	t.addNewPlaces()
 	for i, n := range files.Matched {
 		if t.denied[i] == nil {
 			t.denied[i] = n
@@ -171,6 +178,9 @@ func (t *territory) judgeName(p string) (judgement, *plan.Node) {
 	if n := t.find(p); n == nil || n.Mode < plan.Write {
 		return refused, n
 	}
+	if _, found := t.fresh[p]; found {
+		return brokered, t.find(p)
+	}
 	folder, ok := parentOfPath(p)
 	if !ok {
 		return refused, nil
@@ -179,9 +189,9 @@ func (t *territory) judgeName(p string) (judgement, *plan.Node) {
 }
 
 // belowSpine finds the nearest folder at or above p that has no native rule
-// for need because of an exception below it, and returns the name in that
-// folder which leads to p; empty if it is p itself. It is false where no such
-// folder is.
+// for need because of an exception below it, or of a new place in it, and
+// returns the name in that folder which leads to p; empty if it is p itself. It
+// is false where no such folder is.
 func (t *territory) belowSpine(p string, need plan.Mode) (first string, ok bool) {
 	reached := t.tree.Reached(p, need)
 	for ok = true; ok; p, ok = parentOfPath(p) {
@@ -191,19 +201,28 @@ func (t *territory) belowSpine(p string, need plan.Mode) (first string, ok bool)
 		if least, found := t.spine[p]; found && least < need {
 			return first, true
 		}
+		if around, found := t.fresh[p]; found && around < need {
+			return p, true
+		}
 		first = p
 	}
 	return "", false
 }
 
-// awaited reports whether p is a folder on the way to an exception, and not
-// one itself, in a writable place: it may be made, as a plain folder, if it is
-// missing.
+// awaited reports whether p is a folder on the way to a new place, or one on
+// the way to an exception, and not one itself, in a writable place: it may be
+// made, as a plain folder, if it is missing.
 func (t *territory) awaited(p string) bool {
 	p = t.spell(p)
+	if t.ways[p] {
+		return true
+	}
 	n := t.pinned[p]
 	if n == nil || n.Path == p || t.mode(p) < plan.Write {
 		return false
+	}
+	if _, found := t.fresh[p]; found {
+		return true
 	}
 	folder, ok := parentOfPath(p)
 	return ok && t.mode(folder) == plan.Write

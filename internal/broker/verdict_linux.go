@@ -130,6 +130,9 @@ func (t *task) exchangeable(s *spot, need plan.Mode) bool {
 		return false
 	}
 	land := t.b.land
+	if around, found := land.fresh[land.spell(s.path())]; found && around < need {
+		return true
+	}
 	folder := land.spell(s.folder.name)
 	least, found := land.spine[folder]
 	return found && least < need || land.tree.Reached(folder, need) == folder

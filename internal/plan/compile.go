@@ -72,6 +72,7 @@ func Compile(r *policy.Resolved, tmp string, host Resolver) (*Plan, error) {
 		return nil, err
 	}
 	c.closeLinks(p)
+	c.settle(p.Tree)
 	p.Listed = c.listed
 	if n := p.Tree.Find(p.WorkDir.Path); n != nil && n.Mode == None {
 		return nil, &PathError{Rule: n.Rule, Reason: "it closes the working directory " + p.WorkDir.Path + "; choose another one or unblock it"}
@@ -86,6 +87,8 @@ type compiler struct {
 	listed []Listed
 	places []place
 	known  map[string]Object
+	// missing are the indices in listed of write grants where nothing stands.
+	missing []int
 	// led are the grants that links lead to.
 	led []ledGrant
 	// patterns are those of block entries.
@@ -136,10 +139,15 @@ func (c *compiler) place(rule policy.PathRule) error {
 	if l.Status == Enforced || !rule.Builtin {
 		c.listed = append(c.listed, l)
 	}
-	if l.Status == Enforced || !grant {
+	creates := l.Status == Missing && rule.Kind == policy.Write && !rule.Builtin
+	if creates {
+		c.missing = append(c.missing, len(c.listed)-1)
+	}
+	held := l.Status == Enforced || creates
+	if held || !grant {
 		c.add(obj, rule)
 	}
-	if l.Status == Enforced && grant && len(obj.Links) > 0 {
+	if held && grant && len(obj.Links) > 0 {
 		c.led = append(c.led, ledGrant{rule, obj, len(c.places) - 1, len(c.listed) - 1})
 	}
 	if !grant {

@@ -30,6 +30,9 @@ func Intersect(asked, bound *Plan) (*Plan, error) {
 		if narrowed && l.Status == Enforced {
 			l.Status = Narrowed
 		}
+		if l.Status == Creatable && !p.Tree.creatable(l.Canonical) {
+			l.Status = Missing
+		}
 		p.Listed = append(p.Listed, l)
 	}
 	for _, l := range bound.Listed {
@@ -48,7 +51,7 @@ func (l Listed) same(other Listed) bool {
 // narrows reports whether a grant gets less than it would without the bound.
 func narrows(l Listed, asked, bound *Tree) (narrowed bool, want, have Mode) {
 	want = grants(l.Kind)
-	if l.Status == Enforced {
+	if l.Status == Enforced || l.Status == Creatable {
 		want = min(want, asked.Mode(l.Canonical)) // its own blocks are no wish
 	}
 	have = min(want, bound.Mode(l.Canonical))
@@ -68,8 +71,12 @@ func (p *Plan) standsWithin(bound *Plan) error {
 // AllPresent is what strict mode demands of the listed paths.
 func (p *Plan) AllPresent() error {
 	for _, l := range p.Listed {
-		if (l.Status == Missing || l.Status == Unreadable) && !l.Builtin {
-			return &PathError{l.PathRule, "it is " + string(l.Status) + " (strict mode)", l.Err}
+		status := l.Status
+		if status == Creatable {
+			status = Missing
+		}
+		if (status == Missing || status == Unreadable) && !l.Builtin {
+			return &PathError{l.PathRule, "it is " + string(status) + " (strict mode)", l.Err}
 		}
 	}
 	return nil

@@ -81,6 +81,8 @@ const (
 	// Missing: nothing stands there. A block still holds for the name; a
 	// grant has nothing to be attached to.
 	Missing Status = "missing"
+	// Creatable: nothing stands there, and the command may make what does.
+	Creatable Status = "creatable"
 	// Unreadable: the host would not say what stands there.
 	Unreadable Status = "unreadable"
 	// Narrowed: a built-in path of which the bound allows less.

@@ -32,6 +32,7 @@ type Tree struct {
 	patterns []Pattern // the effective ones
 
 	exceptions, grants []Node
+	newPlaces          []NewPlace
 }
 
 func newTree(nodes []Node, patterns []Pattern) *Tree {
@@ -46,7 +47,7 @@ func newTree(nodes []Node, patterns []Pattern) *Tree {
 		nodes[i].Mode, nodes[i].Rule = by.Mode, by.Rule
 	}
 	t.patterns = effective(t, patterns)
-	t.exceptions, t.grants = t.findExceptions(), t.findGrants()
+	t.exceptions, t.grants, t.newPlaces = t.findExceptions(), t.findGrants(), t.findNewPlaces()
 	return t
 }
 
@@ -92,8 +93,8 @@ func (t *Tree) findExceptions() []Node {
 
 // Grants returns the nodes that give something which the nearest node above
 // them does not give already: what an additive mechanism must be told. Of
-// nodes that have no object yet there is nothing to tell. The slice must not be
-// changed.
+// nodes that have no object yet there is nothing to tell ([Tree.NewPlaces]). The
+// slice must not be changed.
 func (t *Tree) Grants() []Node { return t.grants }
 
 func (t *Tree) findGrants() []Node {

@@ -4,6 +4,7 @@ package backendtest
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"strings"
@@ -31,6 +32,9 @@ func TestGrantsLift(t *testing.T) {
 		"a renamed file":      {`mv READ/sub/file READ/sub/other`, "--write READ/sub"},
 		"a removed directory": {`rmdir READ/sub/empty`, "--write READ/sub"},
 		"a link":              {`ln READ/file linked`, "--write READ/file"},
+		"a new file":          {`echo x > READ/new`, "--write READ/new"},
+		"a new directory":     {`mkdir READ/new && echo x > READ/new/f`, "--write READ/new"},
+		"a new name":          {`touch plain && mv plain READ/new && mv READ/new plain`, "--write READ/new"},
 		"a block":             {`echo x > shut`, ""},
 		"a block for writing": {`echo x > half`, ""},
 	} {
@@ -70,7 +74,7 @@ func TestGrantsLift(t *testing.T) {
 			line := exec.Command("bash", "-c", `exec "$0" run "${@:2}" `+flag+` -- /bin/sh -c "$1"`, os.Getenv("AMBIT_BIN"), script)
 			line.Args, line.Dir, line.Env = append(line.Args, flags...), w.at("work"), w.environ()
 			succeed(t, line)
-			w.must(os.RemoveAll(w.at("read/sub")))
+			w.must(errors.Join(os.RemoveAll(w.at("read/sub")), os.RemoveAll(w.at("read/new"))))
 			w.must(os.RemoveAll(w.at("work/linked")))
 			w.must(os.MkdirAll(w.at("read/sub/empty"), 0o755))
 			w.write("read/sub/file", "text")

@@ -28,6 +28,9 @@ func (Backend) Assess(p *plan.Plan, f *probe.Facts) (backend.Coverage, error) {
 	return c, nil
 }
 
+// Creates implements [backend.Backend]: what can have no rule takes the broker.
+func (Backend) Creates(f *probe.Facts) bool { return brokerBlocker(f) == "" }
+
 func enforced(mechanism string) backend.Line {
 	return backend.Line{Verdict: backend.Enforced, Mechanism: mechanism}
 }
@@ -111,6 +114,9 @@ func (m *mechanisms) read(abi string) backend.Line {
 func (m *mechanisms) write(abi string) backend.Line {
 	if m.rights.FS&probe.FSRefer == 0 {
 		return costs(abi+" path rules", "below ABI 2 renaming and linking between folders fails with EXDEV everywhere")
+	}
+	if m.copies {
+		return costs(abi+" path rules, and the broker where nothing stood yet", "there, "+copied())
 	}
 	return enforced(abi + " path rules")
 }

@@ -7,6 +7,7 @@ package landlock
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/ambit-sandbox/ambit/internal/plan"
 	"github.com/ambit-sandbox/ambit/internal/probe"
@@ -33,6 +34,9 @@ type mechanisms struct {
 	// searches are the patterns because of which only those files can be
 	// executed that a search finds.
 	searches map[string]bool
+	// copies: what the command makes at a new place can have no rule to be
+	// executed by.
+	copies bool
 	// unfound are the blocks of files that may have more names than are known.
 	unfound map[string]bool
 	// device is a place that grants reading a device to which ioctl(2) may do
@@ -83,6 +87,7 @@ func derive(p *plan.Plan, f *probe.Facts) mechanisms {
 	}
 	m.filter.Files, m.searches = m.filesOf(p), searched(p)
 	m.unfound = p.Unfound
+	m.copies = m.broker && slices.ContainsFunc(p.Tree.NewPlaces(), func(n plan.NewPlace) bool { return n.Around == plan.None })
 	m.device = readableDevice(p.Tree)
 	m.filter.Signals = seccomp.Allow
 	if m.rights.Scope&probe.ScopeSignal == 0 {
@@ -109,7 +114,7 @@ func (m *mechanisms) landlockInside() seccomp.Verdict {
 }
 
 // filesOf says which calls on files go to the broker: none, where every place
-// has at least what the folder around it has. What the broker leaves to the
+// has at least what the folder around it has, and those with more stand already. What the broker leaves to the
 // kernel Landlock must cover: all but truncation where it has no right for it,
 // which PathTruncate deals with.
 func (m *mechanisms) filesOf(p *plan.Plan) seccomp.Files {
@@ -125,6 +130,12 @@ func (m *mechanisms) filesOf(p *plan.Plan) seccomp.Files {
 	}
 	for _, pattern := range p.Tree.Patterns() {
 		if pattern.Mode == plan.None {
+			return seccomp.FilesAll
+		}
+		files = seccomp.FilesWrites
+	}
+	for _, n := range p.Tree.NewPlaces() {
+		if n.Around == plan.None {
 			return seccomp.FilesAll
 		}
 		files = seccomp.FilesWrites

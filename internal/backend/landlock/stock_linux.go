@@ -27,7 +27,7 @@ const foldersInStore = 6
 // exceptions below has in a write path.
 func (m *mechanisms) layIn(p *plan.Plan, c *backend.Confinement) error {
 	closed := func(name string) bool { return p.Tree.Mode(name) == plan.None }
-	c.Files.Stock = stock.Make(foldersInStore, slices.Collect(maps.Keys(writableAround(p.Tree, roomy))), p.Places, closed)
+	c.Files.Stock = stock.Make(foldersInStore, slices.Collect(maps.Keys(around(p.Tree, roomy, plan.Read))), p.Places, closed)
 	err := c.Files.Stock.Each(func(fd int, dev, ino uint64) error {
 		if err := sys.LandlockAllow(int(c.Ruleset.Fd()), uint64(m.access(plan.Write)), fd); err != nil {
 			return fmt.Errorf("cannot add a rule for a folder in store: %w", err)
@@ -44,7 +44,7 @@ func (m *mechanisms) layIn(p *plan.Plan, c *backend.Confinement) error {
 // layInFiles makes files for later, and gives each the rule that a file beside
 // an exception has: it can be read and executed. Writing stays the broker's.
 func (m *mechanisms) layInFiles(p *plan.Plan, c *backend.Confinement) error {
-	folders := writableAround(p.Tree, unreadable)
+	folders := around(p.Tree, unreadable, plan.None)
 	if !sys.HasDescriptors(descriptorsInUse + len(folders)*filesInStore) {
 		return nil
 	}
@@ -74,6 +74,36 @@ func roomy(p plan.Pattern) bool { return !p.Endless(p.Base) }
 // unreadable leaves out those around a pattern that leaves what it means
 // readable: what is made there can be executed anyway.
 func unreadable(p plan.Pattern) bool { return p.Mode == plan.None }
+
+// around returns a directory for each file system on which the command may make
+// what can't have a rule by itself: around an exception, around a pattern that
+// counts, or around a new place, in a directory with no more than most.
+func around(t *plan.Tree, counts func(plan.Pattern) bool, most plan.Mode) map[uint64]string {
+	folders := writableAround(t, counts)
+	for _, n := range t.NewPlaces() {
+		if n.Around > most || len(folders) == maxFileSystems {
+			continue
+		}
+		if dev, dir, found := existing(path.Dir(n.Path)); found && folders[dev] == "" {
+			folders[dev] = dir
+		}
+	}
+	return folders
+}
+
+// existing returns the nearest directory at or above a path that is there, and
+// its file system.
+func existing(dir string) (dev uint64, name string, found bool) {
+	for ; ; dir = path.Dir(dir) {
+		var st syscall.Stat_t
+		if syscall.Lstat(dir, &st) == nil {
+			return uint64(st.Dev), dir, st.Mode&syscall.S_IFMT == syscall.S_IFDIR
+		}
+		if dir == "/" {
+			return 0, "", false
+		}
+	}
+}
 
 // writableAround returns writable folders that have an exception below them,
 // or a pattern that counts, one for each file system: in these the command may
