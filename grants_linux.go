@@ -17,8 +17,7 @@ func (r *runner) addGrants() {
 	if len(r.receipt.Denials) == 0 || r.plan == nil {
 		return
 	}
-	homes := []string{canonical(variable(r.environ, "HOME")), canonical(passwdHome(os.Getuid()))}
-	on := &denial.Places{Look: look, Guarded: guarded(r.plan, homes)}
+	on := r.places()
 	for i := range r.receipt.Denials {
 		d := &r.receipt.Denials[i]
 		if d.Grant = denial.NetworkGrant(d); d.Grant == nil {
@@ -28,6 +27,12 @@ func (r *runner) addGrants() {
 	if o := r.receipt.Outcome; o != nil {
 		r.receipt.NetworkDenied = denial.NetworkDenied(r.receipt.Denials, o.ExitCode)
 	}
+}
+
+// places are what grants of this run's policy have to respect.
+func (r *runner) places() *denial.Places {
+	homes := []string{canonical(variable(r.environ, "HOME")), canonical(passwdHome(os.Getuid()))}
+	return &denial.Places{Look: look, Guarded: guarded(r.plan, homes)}
 }
 
 func look(name string) denial.Kind {

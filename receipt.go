@@ -55,6 +55,11 @@ type Receipt struct {
 	// NetworkDenied says in one sentence that the policy closes the network and
 	// that the command tried to use it; empty if it did not.
 	NetworkDenied string `json:"network_denied,omitempty"`
+	// Inferred are paths that a failed command named on stderr as refused and
+	// that the policy closes, at most three, where nothing on record explains
+	// the failure and stderr went through the supervisor. None of them is
+	// recorded.
+	Inferred []denial.Inferred `json:"inferred,omitempty"`
 	// Brokered counts the calls that the broker was asked about, if there was
 	// one.
 	Brokered *Brokered `json:"brokered,omitempty"`
@@ -166,6 +171,14 @@ func (r *Receipt) redact(by *Redactor) {
 		d.Named, d.Object, d.Program = by.Redact(d.Named), by.Redact(object), by.Redact(d.Program)
 		if d.Object != object {
 			d.Grant = nil // it would name a secret, or another object
+		}
+	}
+	for i := range r.Inferred {
+		n := &r.Inferred[i]
+		path := n.Path
+		n.Named, n.Path = by.Redact(n.Named), by.Redact(path)
+		if n.Path != path {
+			n.Grant = nil
 		}
 	}
 }

@@ -298,6 +298,7 @@ func (r *runner) result(err error) (*Result, error) {
 	}
 	r.removeTmp()
 	r.addGrants() // for names as they are, not as they are shown
+	r.infer()
 	r.receipt.redact(r.redactor)
 	return res, err
 }

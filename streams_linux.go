@@ -24,6 +24,7 @@ func (r *runner) connect() ([]*os.File, error) {
 		limit = *l
 	}
 	r.stdout, r.stderr = r.output(r.cmd.Stdout, limit), r.output(r.cmd.Stderr, limit)
+	r.stderr.Remember(messagesKept)
 	inherited := []*os.File{r.stdin}
 	for _, o := range []*launch.Output{r.stdout, r.stderr} {
 		if f := o.File(); f != nil {

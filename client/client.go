@@ -76,8 +76,11 @@ type Result struct {
 	// NetworkDenied says that the command tried to use a network that the
 	// policy closes; empty if it did not.
 	NetworkDenied string `json:"network_denied"`
-	Code          string `json:"code"`
-	Error         string `json:"error"`
+	// Inferred are closed paths that a failed command names as refused, where
+	// nothing on record explains the failure.
+	Inferred []denial.Inferred `json:"inferred"`
+	Code     string            `json:"code"`
+	Error    string            `json:"error"`
 	// Raw is the answer as the service wrote it.
 	Raw []byte `json:"-"`
 }

@@ -202,6 +202,9 @@ func (r *remote) report(res *client.Result) int {
 	if res.NetworkDenied != "" {
 		say("%s; allow_network opens it, where the service allows it", res.NetworkDenied)
 	}
+	for i := range res.Inferred {
+		say("%s", res.Inferred[i].String())
+	}
 	if res.TimedOut {
 		say("the time limit ended the command")
 	}

@@ -17,6 +17,10 @@ import (
 // fail only the command knows: the line says what was refused, and names a
 // grant only for what may have to do with the end.
 func (a *App) denied(r *ambit.Receipt) {
+	if len(r.Inferred) > 0 { // nothing on record explains the failure
+		a.inferred(r)
+		return
+	}
 	total := len(r.Denials) + r.DenialsDropped
 	if total == 0 {
 		a.unrecorded(r)
@@ -35,6 +39,13 @@ func (a *App) denied(r *ambit.Receipt) {
 		text += fmt.Sprintf(" (%s more refused: --receipt FILE lists them)", calls(more))
 	}
 	a.complain(text)
+}
+
+// inferred says which closed paths the command itself names as refused.
+func (a *App) inferred(r *ambit.Receipt) {
+	for i := range r.Inferred {
+		a.complain(r.Inferred[i].String())
+	}
 }
 
 // unrecorded says that there is no record to look at, where that is so.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ambit-sandbox/ambit"
+	"github.com/ambit-sandbox/ambit/denial"
 	"github.com/ambit-sandbox/ambit/policy"
 )
 
@@ -141,8 +142,10 @@ type answer struct {
 	StderrEncoding string `json:"stderr_encoding"`
 	Truncated      bool   `json:"truncated"`
 	// NetworkDenied is the receipt's.
-	NetworkDenied string         `json:"network_denied,omitempty"`
-	Receipt       *ambit.Receipt `json:"receipt"`
+	NetworkDenied string `json:"network_denied,omitempty"`
+	// Inferred are the receipt's.
+	Inferred []denial.Inferred `json:"inferred,omitempty"`
+	Receipt  *ambit.Receipt    `json:"receipt"`
 }
 
 func (a *App) runJSON(c *ambit.Command, receipt *os.File) int {
@@ -155,7 +158,7 @@ func (a *App) runJSON(c *ambit.Command, receipt *os.File) int {
 	if err := writeReceipt(receipt, res); err != nil {
 		a.complain(err.Error())
 	}
-	ans := answer{ExitCode: res.ExitCode, Receipt: res.Receipt, NetworkDenied: res.Receipt.NetworkDenied}
+	ans := answer{ExitCode: res.ExitCode, Receipt: res.Receipt, NetworkDenied: res.Receipt.NetworkDenied, Inferred: res.Receipt.Inferred}
 	if err != nil {
 		ans.Code, ans.Error = ambit.CodeOf(err), res.Redactor.Redact(err.Error())
 	}

@@ -25,6 +25,7 @@ type Output struct {
 
 	mu               sync.Mutex
 	total, discarded int64
+	tail             tail
 }
 
 // Direct passes a file on as it is: a terminal stays one.
@@ -34,6 +35,18 @@ func Direct(f *os.File) *Output { return &Output{direct: f} }
 // read, counted and discarded, so the command is never held up or killed by
 // it. w need not be safe for concurrent use.
 func Copied(w io.Writer, limit int64) *Output { return &Output{w: w, limit: limit} }
+
+// Remember has the last bytes of a copied output kept, at most so many, beyond
+// its limit too. It must be called before the launch.
+func (o *Output) Remember(most int) { o.tail.most = most }
+
+// Lines returns the whole lines of what is remembered; of a direct output, which
+// nobody reads, there are none.
+func (o *Output) Lines() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.tail.lines()
+}
 
 // Counts returns how many bytes the command wrote, and how many of them were
 // discarded. Both are 0 for a direct output, which nobody reads.
@@ -131,6 +144,7 @@ func (o *Output) rest(buf []byte) {
 func (o *Output) take(b []byte) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	o.tail.add(b)
 	keep := int64(len(b))
 	if o.limit >= 0 {
 		keep = min(keep, o.limit-(o.total-o.discarded))

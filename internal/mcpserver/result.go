@@ -17,26 +17,27 @@ import (
 // outcome is the structured result of execute_shell_command: the service's
 // answer without the receipt, which the journal keeps.
 type outcome struct {
-	RunID           string           `json:"run_id,omitempty"`
-	ExitCode        int              `json:"exit_code"`
-	Signal          int              `json:"signal,omitempty"`
-	TimedOut        bool             `json:"timed_out"`
-	Cancelled       bool             `json:"cancelled,omitempty"`
-	Stdout          string           `json:"stdout"`
-	Stderr          string           `json:"stderr"`
-	StdoutEncoding  string           `json:"stdout_encoding"`
-	StderrEncoding  string           `json:"stderr_encoding"`
-	StdoutTruncated bool             `json:"stdout_truncated"`
-	StderrTruncated bool             `json:"stderr_truncated"`
-	StdoutBytes     int64            `json:"stdout_bytes"`
-	StderrBytes     int64            `json:"stderr_bytes"`
-	Durations       *json.RawMessage `json:"durations,omitempty"`
-	Denials         []denial.Denial  `json:"denials"`
-	DenialsDropped  int              `json:"denials_dropped,omitempty"`
-	NetworkDenied   string           `json:"network_denied,omitempty"`
-	Backend         string           `json:"backend,omitempty"`
-	Code            string           `json:"code,omitempty"`
-	Error           string           `json:"error,omitempty"`
+	RunID           string            `json:"run_id,omitempty"`
+	ExitCode        int               `json:"exit_code"`
+	Signal          int               `json:"signal,omitempty"`
+	TimedOut        bool              `json:"timed_out"`
+	Cancelled       bool              `json:"cancelled,omitempty"`
+	Stdout          string            `json:"stdout"`
+	Stderr          string            `json:"stderr"`
+	StdoutEncoding  string            `json:"stdout_encoding"`
+	StderrEncoding  string            `json:"stderr_encoding"`
+	StdoutTruncated bool              `json:"stdout_truncated"`
+	StderrTruncated bool              `json:"stderr_truncated"`
+	StdoutBytes     int64             `json:"stdout_bytes"`
+	StderrBytes     int64             `json:"stderr_bytes"`
+	Durations       *json.RawMessage  `json:"durations,omitempty"`
+	Denials         []denial.Denial   `json:"denials"`
+	DenialsDropped  int               `json:"denials_dropped,omitempty"`
+	NetworkDenied   string            `json:"network_denied,omitempty"`
+	Inferred        []denial.Inferred `json:"inferred,omitempty"`
+	Backend         string            `json:"backend,omitempty"`
+	Code            string            `json:"code,omitempty"`
+	Error           string            `json:"error,omitempty"`
 }
 
 // resultOf makes a result of the service's answer. A command that ran is never

@@ -50,7 +50,11 @@ func (o *outcome) summary() []string {
 		lines = append(lines, "NETWORK DENIED: "+quoteLine(o.NetworkDenied)+
 			". What the command says of hosts, names, keys or accounts is a consequence of that. Only a policy with allow_network opens it.")
 	}
-	return append(lines, o.denials()...)
+	lines = append(lines, o.denials()...)
+	for i := range o.Inferred {
+		lines = append(lines, "not recorded, inferred from stderr: "+quoteLine(o.Inferred[i].String()))
+	}
+	return lines
 }
 
 // refusal leaves no doubt that nothing was run, and why.

@@ -21,25 +21,26 @@ import (
 
 // result is the answer to a command that ran.
 type result struct {
-	RunID           string          `json:"run_id"`
-	ExitCode        int             `json:"exit_code"`
-	Signal          int             `json:"signal,omitempty"`
-	TimedOut        bool            `json:"timed_out"`
-	Cancelled       bool            `json:"cancelled,omitempty"`
-	Stdout          string          `json:"stdout"`
-	Stderr          string          `json:"stderr"`
-	StdoutEncoding  string          `json:"stdout_encoding"`
-	StderrEncoding  string          `json:"stderr_encoding"`
-	StdoutTruncated bool            `json:"stdout_truncated"`
-	StderrTruncated bool            `json:"stderr_truncated"`
-	StdoutBytes     int64           `json:"stdout_bytes"`
-	StderrBytes     int64           `json:"stderr_bytes"`
-	Durations       durations       `json:"durations"`
-	Receipt         *ambit.Receipt  `json:"receipt"`
-	Denials         []denial.Denial `json:"denials"`
-	NetworkDenied   string          `json:"network_denied,omitempty"`
-	Code            string          `json:"code,omitempty"`
-	Error           string          `json:"error,omitempty"`
+	RunID           string            `json:"run_id"`
+	ExitCode        int               `json:"exit_code"`
+	Signal          int               `json:"signal,omitempty"`
+	TimedOut        bool              `json:"timed_out"`
+	Cancelled       bool              `json:"cancelled,omitempty"`
+	Stdout          string            `json:"stdout"`
+	Stderr          string            `json:"stderr"`
+	StdoutEncoding  string            `json:"stdout_encoding"`
+	StderrEncoding  string            `json:"stderr_encoding"`
+	StdoutTruncated bool              `json:"stdout_truncated"`
+	StderrTruncated bool              `json:"stderr_truncated"`
+	StdoutBytes     int64             `json:"stdout_bytes"`
+	StderrBytes     int64             `json:"stderr_bytes"`
+	Durations       durations         `json:"durations"`
+	Receipt         *ambit.Receipt    `json:"receipt"`
+	Denials         []denial.Denial   `json:"denials"`
+	NetworkDenied   string            `json:"network_denied,omitempty"`
+	Inferred        []denial.Inferred `json:"inferred,omitempty"`
+	Code            string            `json:"code,omitempty"`
+	Error           string            `json:"error,omitempty"`
 }
 
 type durations struct {
@@ -178,6 +179,10 @@ func (x *execution) clean(d *runner.Result) {
 		n := &d.Receipt.Denials[i]
 		n.Named, n.Object = x.redact.Text(n.Named), x.redact.Text(n.Object)
 	}
+	for i := range d.Receipt.Inferred {
+		n := &d.Receipt.Inferred[i]
+		n.Named, n.Path = x.redact.Text(n.Named), x.redact.Text(n.Path)
+	}
 }
 
 func (x *execution) result(d *runner.Result, o *ambit.Outcome) *result {
@@ -195,7 +200,7 @@ func (x *execution) result(d *runner.Result, o *ambit.Outcome) *result {
 	if d.Receipt != nil {
 		r.Durations.Durations = d.Receipt.Durations
 		r.Denials = append(r.Denials, d.Receipt.Denials...)
-		r.NetworkDenied = d.Receipt.NetworkDenied
+		r.NetworkDenied, r.Inferred = d.Receipt.NetworkDenied, d.Receipt.Inferred
 	}
 	r.StdoutBytes, r.StdoutTruncated = x.stdout.count()
 	r.StderrBytes, r.StderrTruncated = x.stderr.count()

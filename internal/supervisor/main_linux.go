@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"sync"
 	"syscall"
@@ -112,7 +113,8 @@ func readRequest(f *os.File) (*Request, error) {
 func (s *supervisor) command(q *Request, streams []*os.File) *ambit.Command {
 	return &ambit.Command{
 		Argv: q.Argv, Layers: q.Layers, Bounds: q.Bounds, Dir: q.Dir, Environ: q.Environ, Secrets: q.Secrets, Cgroup: q.Cgroup,
-		Stdin: streams[0], Stdout: streams[1], Stderr: streams[2],
+		// stderr is copied, so that a failed command's messages can be looked at.
+		Stdin: streams[0], Stdout: streams[1], Stderr: struct{ io.Writer }{streams[2]},
 		Starting:  func() { s.tell(Starting) },
 		Started:   func() { s.tell(Started) },
 		Exclusive: true, Dedicated: true,
