@@ -43,10 +43,17 @@ func (p *policies) compile(n *names) (*plan.Plan, error) {
 		return nil, err
 	}
 	own, err := n.own(made.Tree, p.layers...)
-	if err != nil || len(own) == 0 {
-		return made, err
+	if err != nil {
+		return nil, err
 	}
-	return p.within(n.host, own)
+	git, err := n.git(made.Tree, made.WorkDir.Path, p.asked, p.bound)
+	if err != nil {
+		return nil, err
+	}
+	if len(own)+len(git) == 0 {
+		return made, nil
+	}
+	return p.within(n.host, slices.Concat(own, git))
 }
 
 // within makes the plan, with some more rules.
@@ -65,7 +72,9 @@ func (p *policies) within(host plan.Resolver, more []policy.PathRule) (*plan.Pla
 	if err != nil {
 		return nil, err
 	}
-	bound, err := plan.Compile(p.bound, p.effective.TmpDir, host)
+	most := *p.bound
+	most.Rules = slices.Concat(most.Rules, more)
+	bound, err := plan.Compile(&most, p.effective.TmpDir, host)
 	if err != nil {
 		return nil, err
 	}

@@ -39,7 +39,7 @@ var layers = [][]string{
 	{"internal/probe"},
 	{"denial", "internal/journal", "internal/redact", "internal/sdnotify"},
 	{"policy"},
-	{"internal/sha256", "internal/sys"},
+	{"internal/gitconfig", "internal/sha256", "internal/sys"},
 }
 
 // TestImportsPointDownwards keeps the direction of imports, and x/sys/unix in

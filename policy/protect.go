@@ -2,7 +2,10 @@
 
 package policy
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Protection is a part of a project that the built-in policy "workspace" keeps
 // a command from writing, because the user's own programs later run what
@@ -37,11 +40,11 @@ var Protections = []Protection{
 	// run (gitrepository-layout(5)). With HEAD the project could become a bare
 	// repository, which counts where .git is made none, by taking its HEAD away
 	// (setup_git_directory_gently_1 in Git's setup.c).
-	{"git-config", "Git runs programs that its configuration names, even for `git status`.", inWorkDir(
+	{GitProtection, "Git runs programs that its configuration names, even for `git status`.", inWorkDir(
 		"HEAD", ".git/branches", ".git/commondir", ".git/config", ".git/config.worktree", ".git/remotes",
 		".git/modules/**/commondir", ".git/modules/**/config", ".git/modules/**/config.worktree",
 	)},
-	{"git-hooks", "Git runs them when the user commits, merges, checks out or pushes.", inWorkDir(
+	{HooksProtection, "Git runs them when the user commits, merges, checks out or pushes.", inWorkDir(
 		".git/hooks", ".git/modules/**/hooks",
 	)},
 	// Without its commondir the folder of a worktree is a whole repository.
@@ -50,9 +53,42 @@ var Protections = []Protection{
 	)},
 }
 
-// AmbitProtection is the protection of the names under which a project keeps
-// its own policy.
-const AmbitProtection = "ambit"
+// Protections that more than their own places belong to.
+const (
+	// AmbitProtection is that of the names under which a project keeps its own
+	// policy.
+	AmbitProtection = "ambit"
+	// GitProtection and HooksProtection also close what Git's configuration
+	// names: other configuration and programs, and the directory of hooks.
+	GitProtection   = "git-config"
+	HooksProtection = "git-hooks"
+)
+
+// ProtectionOrigin is the origin of a protection's rules.
+func ProtectionOrigin(name string) string { return "built-in " + Workspace + ", " + name }
+
+// Protecting reports which protections are in force in some of the policies.
+func Protecting(by ...*Resolved) map[string]bool {
+	inForce := map[string]bool{}
+	for _, r := range by {
+		if r == nil {
+			continue
+		}
+		for _, rule := range r.Rules {
+			inForce[ProtectionOf(rule)] = true
+		}
+	}
+	return inForce
+}
+
+// ProtectionOf names the protection that a rule belongs to, or is empty.
+func ProtectionOf(r PathRule) string {
+	if !r.Builtin || r.Kind != BlockedWrite {
+		return ""
+	}
+	_, name, _ := strings.Cut(r.Origin, ", ")
+	return name
+}
 
 func inWorkDir(names ...string) []string {
 	paths := make([]string, len(names))
